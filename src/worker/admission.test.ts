@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { flushTasks } from '../../test/support/time/clock.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts';
 
 const never = new AbortController().signal;
 
@@ -8,8 +8,12 @@ const never = new AbortController().signal;
  * Batches of one admission controller: the admitted ones by name, and the functions that release
  * them.
  */
-function open(concurrency: number, maxWaitingPerUser = 1_000) {
-  const admission: Admission = createAdmission({ concurrency, maxWaitingPerUser });
+function open(
+  concurrency: number,
+  maxWaitingPerUser = 1_000,
+  allows: AdmissionOptions['allows'] = () => true,
+) {
+  const admission: Admission = createAdmission({ maxWaitingPerUser, allows });
   const admitted: string[] = [];
   const releases = new Map<string, () => void>();
   /** Adds `count` batches of a job, named by user and number: "a1" is job 1 of user a. */
@@ -17,7 +21,8 @@ function open(concurrency: number, maxWaitingPerUser = 1_000) {
     const userId = jobId[0]!;
     for (let number = 0; number < count; number += 1) {
       const name = `${jobId}.${number}`;
-      void admission.wait({ userId, jobId, region, requests }, never).then((release) => {
+      const applicant = { userId, jobId, market: 'mkta', region, concurrency, requests };
+      void admission.wait(applicant, never).then((release) => {
         if (release === null) return;
         admitted.push(name);
         releases.set(name, release);
@@ -110,7 +115,7 @@ describe('createAdmission()', () => {
     await add('a1', 8);
     const stop = new AbortController();
     const gone = admission.wait(
-      { userId: 'a', jobId: 'a2', region: 'sg', requests: 8 },
+      { userId: 'a', jobId: 'a2', market: 'mkta', region: 'sg', concurrency: 8, requests: 8 },
       stop.signal,
     );
     stop.abort('stopped');
@@ -119,5 +124,41 @@ describe('createAdmission()', () => {
     await end('a1');
     await add('a3', 1);
     expect(countOf('a3')).toBe(1);
+  });
+
+  describe('with a limit of all batches', () => {
+    /** Admits one user alone to half of `limit.batches`, as a worker does. */
+    const limited = (batches: number) => {
+      const limit = { batches };
+      const allows = (own: number, total: number) => own < limit.batches - total;
+      return { limit, ...open(8, 1_000, allows) };
+    };
+
+    test('gives one user half of it over all regions, and another a share of the rest', async () => {
+      const { add, countOf } = limited(12);
+      for (let region = 0; region < 20; region += 1)
+        await add(`a${region}`, 2, { region: `shop-${region}` });
+      expect(countOf('a')).toBe(6);
+      await add('b1', 5, { region: 'shop-0' });
+      expect(countOf('b')).toBe(3);
+    });
+
+    test('admits one batch of each region in turn as others end', async () => {
+      const { admitted, add, end } = limited(4);
+      for (const region of ['sg', 'id', 'th']) await add(`a-${region}`, 3, { region });
+      expect(admitted).toEqual(['a-sg.0', 'a-sg.1']);
+      for (let turn = 0; turn < 5; turn += 1) await end('a');
+      expect(admitted.slice(2)).toEqual(['a-sg.2', 'a-id.0', 'a-th.0', 'a-id.1', 'a-th.1']);
+    });
+
+    test('admits waiting batches when the limit has grown', async () => {
+      const { limit, admission, add, countOf } = limited(4);
+      await add('a1', 6);
+      expect(countOf('a1')).toBe(2);
+      limit.batches = 8;
+      admission.resume();
+      await flushTasks();
+      expect(countOf('a1')).toBe(4);
+    });
   });
 });

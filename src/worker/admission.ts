@@ -2,12 +2,15 @@ import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.
 
 /** A batch that waits for admission. */
 export interface Applicant extends Owner {
+  market: string;
   region: string;
+  /** Maximum concurrent requests to the region's origin. */
+  concurrency: number;
   /** Maximum concurrent requests of the batch. */
   requests: number;
 }
 
-/** Decides which batches of a market and lane this process works on. */
+/** Decides which batches of a lane this process works on. */
 export interface Admission {
   /**
    * Admits a batch if there is room and no other batch of its user waits. Returns a function that
@@ -19,16 +22,20 @@ export interface Admission {
    * batches of its user wait. Rejects with the signal's reason if the signal aborts first.
    */
   wait(applicant: Applicant, signal: AbortSignal): Promise<(() => void) | null>;
+  /** Admits waiting batches after `allows` has become true. */
+  resume(): void;
   /** Number of waiting batches. */
   readonly waiting: number;
 }
 
 /** Options for createAdmission(). */
 export interface AdmissionOptions {
-  /** Maximum concurrent requests to a region's origin. */
-  concurrency: number;
-  /** Maximum waiting batches of one user. */
+  /** Maximum waiting batches of one user in a region. */
   maxWaitingPerUser: number;
+  /**
+   * Returns true if a batch may be admitted for a user who has `own` of the `total` admitted ones.
+   */
+  allows(own: number, total: number): boolean;
 }
 
 /** A number of batches and their requests. */
@@ -39,6 +46,7 @@ interface Load {
 
 /** Admitted load by user, and waiting batches, of a region. */
 interface Region {
+  concurrency: number;
   total: Load;
   users: Map<string, Load>;
   queue: FairQueue<() => void>;
@@ -60,17 +68,43 @@ const requestsPerPermit = 3;
 
 const nothing: Load = { batches: 0, requests: 0 };
 
+/** Returns true if a region has room for a batch of a user. */
+function hasRoom({ total, users, concurrency }: Region, userId: string): boolean {
+  const own = users.get(userId) ?? nothing;
+  return (
+    (own.batches < minBatches - total.batches && own.requests < minRequests - total.requests) ||
+    own.requests < requestsPerPermit * concurrency - total.requests
+  );
+}
+
+const nameOf = ({ market, region }: Applicant) => `${market} ${region}`;
+
 /**
- * Creates an admission controller. Regions are independent. A user may use as much of a region as
- * is still free: one user alone gets half, two users a third each, so that there is always room for
- * another. Waiting batches are admitted round-robin by user, and by job within a user.
+ * Creates an admission controller. Regions are independent up to the limit of all batches. A user
+ * may use as much of a region as is still free: one user alone gets half, two users a third each,
+ * so that there is always room for another. Waiting batches are admitted round-robin by region,
+ * within a region by user, and by job within a user.
  */
-export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOptions): Admission {
+export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions): Admission {
   const regions = new Map<string, Region>();
+  /** Regions with waiting batches, in the order of their turns. */
+  const waitingRegions = new Set<Region>();
+  /** Admitted batches of all regions by user, and in total. */
+  const admittedByUser = new Map<string, number>();
+  let admitted = 0;
   let waiting = 0;
 
-  const regionOf = (name: string): Region => {
+  const count = (userId: string, change: 1 | -1) => {
+    const own = (admittedByUser.get(userId) ?? 0) + change;
+    if (own > 0) admittedByUser.set(userId, own);
+    else admittedByUser.delete(userId);
+    admitted += change;
+  };
+
+  const regionOf = (applicant: Applicant): Region => {
+    const name = nameOf(applicant);
     const region = regions.get(name) ?? {
+      concurrency: applicant.concurrency,
       total: { ...nothing },
       users: new Map(),
       queue: createFairQueue(),
@@ -79,16 +113,13 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
     return region;
   };
 
-  const hasRoom = ({ total, users }: Region, userId: string): boolean => {
-    const own = users.get(userId) ?? nothing;
-    return (
-      (own.batches < minBatches - total.batches && own.requests < minRequests - total.requests) ||
-      own.requests < requestsPerPermit * concurrency - total.requests
-    );
-  };
+  const isAllowed = (region: Region, userId: string): boolean =>
+    hasRoom(region, userId) && allows(admittedByUser.get(userId) ?? 0, admitted);
 
-  const admit = (name: string, { userId, requests }: Applicant): (() => void) => {
-    const region = regionOf(name);
+  const admit = (applicant: Applicant): (() => void) => {
+    const { userId, requests } = applicant;
+    const region = regionOf(applicant);
+    count(userId, 1);
     const own = region.users.get(userId) ?? { ...nothing };
     region.users.set(userId, own);
     for (const load of [own, region.total]) {
@@ -96,29 +127,38 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
       load.requests += requests;
     }
     return () => {
+      count(userId, -1);
       for (const load of [own, region.total]) {
         load.batches -= 1;
         load.requests -= requests;
       }
       if (own.batches === 0) region.users.delete(userId);
-      admitWaiting(region);
-      if (region.total.batches === 0 && region.queue.size === 0) regions.delete(name);
+      resume();
+      if (region.total.batches === 0 && region.queue.size === 0) regions.delete(nameOf(applicant));
     };
   };
 
-  const admitWaiting = (region: Region) => {
-    for (;;) {
-      const next = region.queue.take((userId) => hasRoom(region, userId));
-      if (next === undefined) return;
-      next();
+  /** Admits waiting batches, one of each region in turn. */
+  const resume = () => {
+    let hasAdmitted = true;
+    while (hasAdmitted) {
+      hasAdmitted = false;
+      for (const region of [...waitingRegions]) {
+        const admitNext = region.queue.take((userId) => isAllowed(region, userId));
+        if (admitNext === undefined) continue;
+        admitNext();
+        hasAdmitted = true;
+        waitingRegions.delete(region);
+        if (region.queue.size > 0) waitingRegions.add(region);
+      }
     }
   };
 
   const tryAcquire: Admission['tryAcquire'] = (applicant) => {
-    const { region: name, userId } = applicant;
-    const region = regionOf(name);
-    if (region.queue.countOf(userId) > 0 || !hasRoom(region, userId)) return null;
-    return admit(name, applicant);
+    const { userId } = applicant;
+    const region = regionOf(applicant);
+    if (region.queue.countOf(userId) > 0 || !isAllowed(region, userId)) return null;
+    return admit(applicant);
   };
 
   return {
@@ -126,12 +166,13 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
       return waiting;
     },
     tryAcquire,
+    resume,
     wait: (applicant, signal) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const release = tryAcquire(applicant);
         if (release !== null) return resolve(release);
-        const region = regionOf(applicant.region);
+        const region = regionOf(applicant);
         if (region.queue.countOf(applicant.userId) >= maxWaitingPerUser) return resolve(null);
         const stopWaiting = () => {
           waiting -= 1;
@@ -139,15 +180,17 @@ export function createAdmission({ concurrency, maxWaitingPerUser }: AdmissionOpt
         };
         const admitNow = () => {
           stopWaiting();
-          resolve(admit(applicant.region, applicant));
+          resolve(admit(applicant));
         };
         const abandon = () => {
           region.queue.remove(admitNow, applicant);
+          if (region.queue.size === 0) waitingRegions.delete(region);
           stopWaiting();
           reject(signal.reason);
         };
         waiting += 1;
         region.queue.add(admitNow, applicant);
+        waitingRegions.add(region);
         signal.addEventListener('abort', abandon, { once: true });
       }),
   };

@@ -11,7 +11,8 @@ import { type BatchReference, batchKey } from '../store/batches.ts';
 import type { Job, Lane } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { replaceMethods } from '../store/wrap.ts';
-import { createAdmission } from './admission.ts';
+import { type Admission, createAdmission } from './admission.ts';
+import { createBatchLimit } from './batch-limit.ts';
 import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
@@ -165,41 +166,48 @@ const lanes: readonly Lane[] = ['single', 'bulk'];
 const maxMessagesInFlight = 20_000;
 
 /**
- * Maximum batches of one user that wait in a worker, by market and lane. Further batches are
- * deferred.
+ * Maximum batches of one user that wait in a worker for a region. Further batches are deferred.
  */
 const maxWaitingPerUser = 2_000;
 
 /** Delay of a deferred batch. */
 const deferMs = 10_000;
 
+/** What admitting() uses. */
+interface AdmittingOptions {
+  context: JobContext;
+  handle: Handle;
+  admissions: Readonly<Record<Lane, Admission>>;
+  jobs: JobsInHand;
+  backlogs: Backlogs;
+  /** Aborts when the worker stops. */
+  signal: AbortSignal;
+}
+
 /**
- * Wraps a handler so that a batch starts when its region and its user have room (admission.ts).
- * Waiting batches are not claimed: if this process ends, another one receives their messages.
+ * Wraps a handler so that a batch starts when its region, its user, and the process have room
+ * (admission.ts). Waiting batches are not claimed: if this process ends, another one receives their
+ * messages.
  */
-function admitting(
-  context: JobContext,
-  handle: Handle,
-  jobs: JobsInHand,
-  backlogs: Backlogs,
-  signal: AbortSignal,
-): (market: string) => Handle {
+function admitting(options: AdmittingOptions): (lane: Lane, market: string) => Handle {
+  const { context, handle, admissions, jobs, backlogs, signal } = options;
   const { clock, pages } = context;
   const hold = createAckExtender(clock, signal);
-  return (market) => {
+  return (lane, market) => {
     const concurrency = pages.concurrency(market, '');
-    const admission = createAdmission({ concurrency, maxWaitingPerUser });
+    const admission = admissions[lane];
     const admit = async (userId: string, message: BatchReference, extend: () => void) => {
       const { jobId, region, units } = message;
       const removeBacklog = backlogs.add(userId);
       try {
-        const backlog = backlogs.of(userId);
         const applicant = {
           userId,
           jobId,
+          market,
           region,
+          concurrency,
           requests: Math.min(units, concurrency),
-          backlog,
+          backlog: backlogs.of(userId),
         };
         const release =
           admission.tryAcquire(applicant) ??
@@ -239,9 +247,16 @@ export async function startWorker(
   const storage = createStorageBreaker(options);
   const backlogs = createBacklogs();
   const jobs = createJobsInHand(options.store);
+  const limit = createBatchLimit({ clock: options.clock, onGrown: () => admissions.bulk.resume() });
+  const admissions = {
+    // A task is one unit, and somebody waits for it.
+    single: createAdmission({ maxWaitingPerUser, allows: () => true }),
+    bulk: createAdmission({ maxWaitingPerUser, allows: limit.allows }),
+  };
+  const store = withDurations(options.store, options.clock, limit.observe);
   const context = {
     ...options,
-    store: withClaims(withUnitCount(options.store, stats), watch),
+    store: withClaims(withUnitCount(store, stats), watch),
     blobs: storage.blobs,
     pages: withBacklogs(options.pages, backlogs),
   };
@@ -261,12 +276,21 @@ export async function startWorker(
   };
   // A rejection delays the message before its batch is claimed or a page is fetched.
   const handle: Handle = (message, extend) => storage.during(() => counted(message, extend));
-  const admitted = admitting(context, handle, jobs, backlogs, stopping.signal);
+  const admitted = admitting({
+    context,
+    handle,
+    admissions,
+    jobs,
+    backlogs,
+    signal: stopping.signal,
+  });
   const names = markets.map(({ name }) => name);
   if (names.length > 0 && options.settings.sandbox) names.push(sandboxQueue);
   const consumers = await Promise.all(
     names.flatMap((name) =>
-      lanes.map((lane) => context.queue.consume(lane, name, maxMessagesInFlight, admitted(name))),
+      lanes.map((lane) =>
+        context.queue.consume(lane, name, maxMessagesInFlight, admitted(lane, name)),
+      ),
     ),
   );
   return {
@@ -310,6 +334,24 @@ interface WorkStats {
   batches: number;
   /** Units completed since the start. */
   unitsDone: number;
+}
+
+/** Wraps a store to measure the calls of workers that bulk work repeats, in milliseconds. */
+function withDurations(store: Store, clock: Clock, observe: (ms: number) => void): Store {
+  const measured = async <T>(call: Promise<T>): Promise<T> => {
+    const startedAt = clock.steady();
+    const result = await call;
+    observe(clock.steady() - startedAt);
+    return result;
+  };
+  const { batches } = store;
+  return replaceMethods(store, {
+    batches: {
+      claim: (...claim) => measured(batches.claim(...claim)),
+      update: (...update) => measured(batches.update(...update)),
+      recordOutcomes: (...outcomes) => measured(batches.recordOutcomes(...outcomes)),
+    },
+  });
 }
 
 /** Wraps a store to report its claims. */
