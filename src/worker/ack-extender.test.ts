@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createManualClock, flushTasks } from '../../test/support/time/clock.ts';
-import { createAckExtender } from './worker.ts';
+import { createAckExtender } from './ack-extender.ts';
 
 test('createAckExtender() extends messages only while they wait', async () => {
   const clock = createManualClock(0);

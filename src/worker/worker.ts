@@ -1,5 +1,4 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
-import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
@@ -10,10 +9,11 @@ import type { Queue } from '../queue/queue.ts';
 import { type BatchReference, batchKey } from '../store/batches.ts';
 import type { Job, Lane } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
-import { replaceMethods } from '../store/wrap.ts';
+import { createAckExtender } from './ack-extender.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import { createBatchLimit } from './batch-limit.ts';
 import { inMessageSpan } from './message-span.ts';
+import { observeBatches } from './observed-store.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
 /** Batches of each user, or of each job, that a worker has received and not completed. */
@@ -96,45 +96,15 @@ function withBacklogs(pages: JobContext['pages'], backlogs: Backlogs): JobContex
   };
 }
 
-/** Keeps waiting messages from being redelivered. */
-export interface AckExtender {
-  /** Runs `run` and calls `extend` every few seconds until it settles. */
-  during<T>(extend: () => void, run: () => Promise<T>): Promise<T>;
-}
-
-/** Interval between extensions: the queue redelivers messages that are not extended for 18 s. */
-const extendMs = 5_000;
-
-/** Creates a hold. One timer serves all messages; it stops when none waits. */
-export function createAckExtender(clock: Clock, signal: AbortSignal): AckExtender {
-  const held = new Set<() => void>();
-  let isRunning = false;
-
-  const keepExtending = async () => {
-    isRunning = true;
-    while (held.size > 0 && !signal.aborted) {
-      await clock.sleep(extendMs, signal).catch(() => {});
-      for (const extend of held) extend();
-    }
-    isRunning = false;
-  };
-
-  return {
-    async during(extend, run) {
-      // Two messages may share a function.
-      const own = () => extend();
-      held.add(own);
-      if (!isRunning) void keepExtending();
-      try {
-        return await run();
-      } finally {
-        held.delete(own);
-      }
-    },
-  };
-}
-
 type Handle = Parameters<Queue['consume']>[3];
+
+/** Counts of a worker's work. */
+interface WorkStats {
+  /** Batches in progress. */
+  batches: number;
+  /** Units completed since the start. */
+  unitsDone: number;
+}
 
 /** A running worker. */
 export interface Worker {
@@ -173,7 +143,7 @@ const maxWaitingPerUser = 2_000;
 /** Delay of a deferred batch. */
 const deferMs = 10_000;
 
-/** What admitting() uses. */
+/** Parameters of admitting(). */
 interface AdmittingOptions {
   context: JobContext;
   handle: Handle;
@@ -253,10 +223,16 @@ export async function startWorker(
     single: createAdmission({ maxWaitingPerUser, allows: () => true }),
     bulk: createAdmission({ maxWaitingPerUser, allows: limit.allows }),
   };
-  const store = withDurations(options.store, options.clock, limit.observe);
+  const store = observeBatches(options.store, options.clock, {
+    responded: limit.observe,
+    claimed: (claim) => watch?.claimed(claim),
+    recorded: (units) => {
+      stats.unitsDone += units;
+    },
+  });
   const context = {
     ...options,
-    store: withClaims(withUnitCount(store, stats), watch),
+    store,
     blobs: storage.blobs,
     pages: withBacklogs(options.pages, backlogs),
   };
@@ -326,57 +302,4 @@ async function deferBatch(
   const now = clock.steady();
   const batch = await store.batches.claim(batchKey(message), message.attempt, now, now + ms);
   if (batch !== null) await postpone(context, batch, message, ms, signal);
-}
-
-/** Counts of a worker's work. */
-interface WorkStats {
-  /** Batches in progress. */
-  batches: number;
-  /** Units completed since the start. */
-  unitsDone: number;
-}
-
-/** Wraps a store to measure the calls of workers that bulk work repeats, in milliseconds. */
-function withDurations(store: Store, clock: Clock, observe: (ms: number) => void): Store {
-  const measured = async <T>(call: Promise<T>): Promise<T> => {
-    const startedAt = clock.steady();
-    const result = await call;
-    observe(clock.steady() - startedAt);
-    return result;
-  };
-  const { batches } = store;
-  return replaceMethods(store, {
-    batches: {
-      claim: (...claim) => measured(batches.claim(...claim)),
-      update: (...update) => measured(batches.update(...update)),
-      recordOutcomes: (...outcomes) => measured(batches.recordOutcomes(...outcomes)),
-    },
-  });
-}
-
-/** Wraps a store to report its claims. */
-function withClaims(store: Store, watch: MessageObserver | undefined): Store {
-  if (watch === undefined) return store;
-  return replaceMethods(store, {
-    batches: {
-      claim: async (...claim) => {
-        const batch = await store.batches.claim(...claim);
-        if (batch !== null) watch.claimed({ batchId: batch.id, attempt: batch.attempt });
-        return batch;
-      },
-    },
-  });
-}
-
-/** Wraps a store to count the units that it completes. Rejected writes do not count. */
-function withUnitCount(store: Store, stats: WorkStats): Store {
-  return replaceMethods(store, {
-    batches: {
-      recordOutcomes: async (batch, attempt, write) => {
-        const isWritten = await store.batches.recordOutcomes(batch, attempt, write);
-        if (isWritten) stats.unitsDone += Object.keys(write.outcomes).length;
-        return isWritten;
-      },
-    },
-  });
 }
