@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatDuration, formatRelativeTime, formatUtcTime } from './time.ts';
+import { describeHours, formatDuration, formatRelativeTime, formatUtcTime } from './time.ts';
 
 const now = Date.UTC(2030, 0, 7, 4);
 
@@ -33,4 +33,12 @@ describe('formatDuration()', () => {
 
 test('formatUtcTime() includes seconds', () => {
   expect(formatUtcTime(new Date(now))).toBe('2030-01-07 04:00:00 UTC');
+});
+
+test.each([
+  ['08:00-18:00+08:00', '08:00 to 18:00 (UTC+08:00)'],
+  ['22:30-06:00-03:30', '22:30 to 06:00 (UTC-03:30)'],
+  ['off', 'off'],
+])('describeHours("%s") is "%s"', (hours, text) => {
+  expect(describeHours(hours)).toBe(text);
 });

@@ -45,3 +45,10 @@ export function formatDuration(ms: number): string {
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} days`;
 }
+
+/**
+ * Describes working hours as the service states them: "08:00-18:00+08:00" becomes "08:00 to 18:00
+ * (UTC+08:00)". Returns other text unchanged.
+ */
+export const describeHours = (workingHours: string): string =>
+  workingHours.replace(/^(\d\d:\d\d)-(\d\d:\d\d)([+-]\d\d:\d\d)$/, '$1 to $2 (UTC$3)');

@@ -18,6 +18,7 @@ function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
       loading={busy}
       onClick={() => download(file)}
       icon={IconDownload}
+      style={{ flexShrink: 0 }}
       aria-label={`Download ${file.name}`}
     >
       Download

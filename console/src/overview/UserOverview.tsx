@@ -16,6 +16,7 @@ import { Tiles } from '../ui/layout/Tiles.tsx';
 import { useList } from '../ui/list/useList.ts';
 import { pollMs } from '../ui/queries.ts';
 import { saveStream } from '../ui/session/download.ts';
+import { useSession } from '../ui/session/session.ts';
 import { transport } from '../ui/session/transport.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { burnText, changedText, nextSchedule, outstandingJobs } from './figures.ts';
@@ -37,6 +38,7 @@ const useSchedules = () =>
 
 /** Figures of the caller's account, each with its page. */
 function UserTiles({ balance }: { balance: bigint | undefined }) {
+  const { isTest } = useSession();
   const usage = useQuery(
     AccountService.method.getUsage,
     { days: 7 },
@@ -49,6 +51,8 @@ function UserTiles({ balance }: { balance: bigint | undefined }) {
   });
   const schedules = useSchedules();
   const next = nextSchedule(schedules.rows);
+  const burnNote =
+    balance !== undefined && usage.data ? burnText(balance, usage.data.days) : undefined;
   return (
     <Tiles
       label="Figures"
@@ -56,10 +60,9 @@ function UserTiles({ balance }: { balance: bigint | undefined }) {
         {
           title: 'Credits',
           value: balance === undefined ? undefined : formatCount(balance),
-          note:
-            balance !== undefined && usage.data ? burnText(balance, usage.data.days) : undefined,
+          note: isTest ? 'Jobs on test data cost none' : burnNote,
           to: '/ledger',
-          isUrgent: balance === 0n,
+          isUrgent: balance === 0n && !isTest,
         },
         {
           title: 'Running jobs',

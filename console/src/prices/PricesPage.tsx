@@ -2,6 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { kindText, marketTitle } from '../../../src/present/names.ts';
 import { formatBytes, formatCount } from '../../../src/present/text.ts';
+import { describeHours } from '../../../src/present/time.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
@@ -32,7 +33,8 @@ const columns = (workingHours: string): ListColumn<KindPrice>[] => [
     : [
         {
           title: 'Hours',
-          cell: ({ inWorkingHours }: KindPrice) => (inWorkingHours ? workingHours : 'Any'),
+          cell: ({ inWorkingHours }: KindPrice) =>
+            inWorkingHours ? describeHours(workingHours) : 'Any',
         },
       ]),
   { title: 'Max. units', align: 'right', cell: ({ maxUnits }) => formatCount(maxUnits) },

@@ -7,6 +7,7 @@ import { marketComments } from '../../../gen/market-comments.ts';
 import { type JobType, jobTypes, knownMarkets } from '../../../src/contract/job-types.ts';
 import { kindText, marketTitle, purposeOf, purposes } from '../../../src/present/names.ts';
 import { counted } from '../../../src/present/text.ts';
+import { describeHours } from '../../../src/present/time.ts';
 import { exampleBody } from '../ui/examples/examples.ts';
 import { type Examples, useExamples } from '../ui/examples/useExamples.ts';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
@@ -88,7 +89,9 @@ function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProp
           </Text>
         )}
         {price?.needsApproval && <Badge color="yellow">Needs approval</Badge>}
-        {price?.inWorkingHours && workingHours !== '' && <Badge color="gray">{workingHours}</Badge>}
+        {price?.inWorkingHours && workingHours !== '' && (
+          <Badge color="gray">{describeHours(workingHours)}</Badge>
+        )}
         {examples && exampleBody(jobType) !== null && (
           <Button
             size="compact-sm"

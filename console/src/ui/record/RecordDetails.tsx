@@ -7,7 +7,14 @@ import { formatCount } from '../../../../src/present/text.ts';
 import { CodeBlock } from '../CodeBlock.tsx';
 import { Fact } from '../layout/Section.tsx';
 import { basePath } from '../session/base-path.ts';
-import { type ObjectTable, partsOf, type RecordGroup, safeUrl, sellerOf } from './record-parts.ts';
+import {
+  availabilityOf,
+  type ObjectTable,
+  partsOf,
+  type RecordGroup,
+  safeUrl,
+  sellerOf,
+} from './record-parts.ts';
 
 /** Values of an item under common names. */
 export type ShownItem = Partial<
@@ -32,7 +39,7 @@ export function RecordDetails({ item, record, meanings = new Map() }: RecordDeta
   const { groups, tables } = useMemo(() => partsOf(record), [record]);
   return (
     <Stack gap="md">
-      <Header item={item} seller={sellerOf(record)} />
+      <Header item={item} availability={availabilityOf(record)} seller={sellerOf(record)} />
       <Tabs defaultValue="fields" keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="fields">Fields</Tabs.Tab>
@@ -57,12 +64,18 @@ export function RecordDetails({ item, record, meanings = new Map() }: RecordDeta
 
 const tableSection = (table: ObjectTable) => <ListSection key={table.name} table={table} />;
 
+interface HeaderProps {
+  item: ShownItem;
+  availability: string;
+  seller: string;
+}
+
 /** Picture, title, and common values of an item. */
-function Header({ item, seller }: { item: ShownItem; seller: string }) {
+function Header({ item, availability, seller }: HeaderProps) {
   const url = safeUrl(item.url);
   const facts: [name: string, text: string][] = [
     ['Price', item.price === undefined ? '' : formatPrice(item.price, item.currency)],
-    ['Stock', item.stock === undefined ? '' : formatCount(item.stock)],
+    ['Stock', item.stock === undefined ? availability : formatCount(item.stock)],
     ['Sold', item.sold === undefined ? '' : formatCount(item.sold)],
     ['Rating', item.rating === undefined ? '' : item.rating.toFixed(1)],
     ['Seller', seller],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { partsOf, sellerOf } from './record-parts.ts';
+import { availabilityOf, partsOf, sellerOf } from './record-parts.ts';
 
 test('partsOf() groups values, and makes a table of each list of objects', () => {
   const record = {
@@ -53,4 +53,13 @@ test.each([
   [null, ''],
 ])('sellerOf(%j) is "%s"', (record, seller) => {
   expect(sellerOf(record)).toBe(seller);
+});
+
+test.each([
+  [{ availability: 'In Stock' }, 'In Stock'],
+  [{ availability: 'out_of_stock' }, 'out of stock'],
+  [{ availability: null }, ''],
+  [[], ''],
+])('availabilityOf(%j) is "%s"', (record, availability) => {
+  expect(availabilityOf(record)).toBe(availability);
 });

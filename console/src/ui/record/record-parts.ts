@@ -113,6 +113,12 @@ export function sellerOf(record: unknown, depth = 0): string {
   return '';
 }
 
+/** Returns the availability that a record states: "In Stock", "out of stock". Empty if none. */
+export function availabilityOf(record: unknown): string {
+  const availability = isObject(record) ? record.availability : null;
+  return typeof availability === 'string' ? availability.replaceAll('_', ' ') : '';
+}
+
 /** Returns an address that a link may open; undefined for any other text. */
 export const safeUrl = (url: string | undefined): string | undefined =>
   url && /^https?:\/\//i.test(url) ? url : undefined;
