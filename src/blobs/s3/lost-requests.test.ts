@@ -5,8 +5,12 @@ import {
   readS3Commands,
   startCommandLink,
 } from '../../../test/support/faults/command-link.ts';
-import { courseNamed, createCourseRunner } from '../../../test/support/jobs/course.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import {
+  courseNamed,
+  createCourseRunner,
+  openCourseFixture,
+} from '../../../test/support/jobs/course.ts';
+import type { JobFixture } from '../../../test/support/jobs/jobs.ts';
 import { openS3 } from './open.ts';
 
 const storage = await shareEngine('s3');
@@ -36,7 +40,7 @@ describe.skipIf('missing' in storage)(
         const url = new URL(storage.address);
         const link = await startCommandLink(Number(url.port), readS3Commands);
         url.port = String(link.port);
-        const opened = await openJobFixture({ approval: course.approval });
+        const opened = await openCourseFixture(course);
         const blobs = openS3({ url: url.href });
         const fixture: JobFixture = { ...opened, context: { ...opened.context, blobs } };
         ended.push(() => blobs.close(), opened.close, link.stop);

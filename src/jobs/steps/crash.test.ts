@@ -1,14 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { callFaults, createCrashingProcess } from '../../../test/support/faults/crash.ts';
-import { courses, createCourseRunner } from '../../../test/support/jobs/course.ts';
-import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import {
+  courses,
+  createCourseRunner,
+  openCourseFixture,
+} from '../../../test/support/jobs/course.ts';
+import type { JobFixture } from '../../../test/support/jobs/jobs.ts';
 
 let fixture: JobFixture;
 afterEach(() => fixture.close());
 
 describe.each(courses)('$name', (course) => {
   test.each(callFaults)('survives a fault at any call to an engine: %s', async (when) => {
-    fixture = await openJobFixture({ approval: course.approval });
+    fixture = await openCourseFixture(course);
     const { survives } = createCourseRunner(fixture, course);
     let last = 1;
     while (

@@ -5,8 +5,11 @@ import {
   readMongoCommands,
   startCommandLink,
 } from '../../../test/support/faults/command-link.ts';
-import { courseNamed, createCourseRunner } from '../../../test/support/jobs/course.ts';
-import { openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import {
+  courseNamed,
+  createCourseRunner,
+  openCourseFixture,
+} from '../../../test/support/jobs/course.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();
@@ -36,10 +39,7 @@ describe.skipIf('missing' in mongo)(
         const url = new URL(mongo.fresh());
         const link = await startCommandLink(Number(url.port), readMongoCommands());
         url.port = String(link.port);
-        const fixture = await openJobFixture(
-          { approval: course.approval },
-          openMongoStore({ uri: url.href }),
-        );
+        const fixture = await openCourseFixture(course, openMongoStore({ uri: url.href }));
         await fixture.context.store.ping();
         const last = await loseEach(link, createCourseRunner(fixture, course), {
           fault,

@@ -12,14 +12,17 @@ import { readRecords } from '../../../src/jobs/records.ts';
 import { approve, cancel, decideDue, reject, terminate } from '../../../src/jobs/steps/decide.ts';
 import { submit } from '../../../src/jobs/steps/submit.ts';
 import { work } from '../../../src/jobs/steps/work.ts';
+import type { Kind } from '../../../src/kinds/kind.ts';
+import { kinds } from '../../../src/kinds/list.ts';
 import { type BatchReference, hasOutstanding } from '../../../src/store/batches.ts';
 import { aKey } from '../../../src/store/conformance/samples.ts';
 import type { ApiKey, Job, JobState, StoredFile } from '../../../src/store/documents.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { newTrackingRun } from '../../../src/store/tracking-run.ts';
 import { sweep } from '../../../src/sweep/sweep.ts';
 import type { CrashingProcess } from '../faults/crash.ts';
 import { readBatchFile } from './batch-files.ts';
-import { type JobFixture, variantSoldRequest } from './jobs.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from './jobs.ts';
 
 /**
  * A job's course from its submission to its end, including client, operator, and worker actions.
@@ -42,7 +45,8 @@ export interface Course {
 
 const credits = 2_000;
 const operatorId = newId();
-const items = variantSoldRequest(60, '30000000801');
+const items = variantSoldRequest(6, '30000000801');
+const unitCount = items.items.length;
 const csv = [
   'region,shop_id,item_id',
   ...items.items.map(({ itemId, shopId }) => `sg,${shopId},${itemId}`),
@@ -98,7 +102,7 @@ export const courses: readonly Course[] = [
     request: items,
     step: approved,
     ends: { completed: oneFailed },
-    records: 61,
+    records: unitCount,
   },
   {
     name: 'variant sold, approval off',
@@ -106,7 +110,7 @@ export const courses: readonly Course[] = [
     method: 'SubmitVariantSold',
     request: items,
     ends: { completed: oneFailed },
-    records: 61,
+    records: unitCount,
   },
   {
     name: 'variant sold, reusing records',
@@ -115,7 +119,7 @@ export const courses: readonly Course[] = [
     request: items,
     options: { maxAge: '1h' },
     ends: { completed: someReused },
-    records: 61,
+    records: unitCount,
   },
   {
     name: 'variant sold, tracked',
@@ -124,7 +128,7 @@ export const courses: readonly Course[] = [
     request: items,
     options: { track: 'daily' },
     ends: { completed: oneFailed },
-    records: 61,
+    records: unitCount,
   },
   {
     name: 'variant sold of a test account, decided by the sweep',
@@ -134,7 +138,7 @@ export const courses: readonly Course[] = [
     request: items,
     step: decided,
     ends: { completed: neverCharged },
-    records: 61,
+    records: unitCount,
   },
   {
     name: 'variant sold of a test account, rejected by its first unit',
@@ -180,7 +184,7 @@ export const courses: readonly Course[] = [
     request: { file: Buffer.from(csv).toString('base64') },
     step: terminated,
     ends: { terminated: allGivenBack, partial_complete: oneFailed },
-    records: 61,
+    records: unitCount,
   },
   {
     name: 'product pages by CSV, cancelled',
@@ -189,7 +193,7 @@ export const courses: readonly Course[] = [
     request: { file: Buffer.from(csv).toString('base64') },
     step: cancelled('processing'),
     ends: { terminated: allGivenBack, partial_complete: oneFailed },
-    records: 61,
+    records: unitCount,
   },
   {
     name: 'merchant items, cancelled while they wait',
@@ -201,6 +205,18 @@ export const courses: readonly Course[] = [
     records: null,
   },
 ];
+
+/**
+ * Limits batches to a sixteenth, so that jobs of a few units have as many as those of some dozens.
+ */
+const withSmallBatches = (kind: Kind): Kind => ({
+  ...kind,
+  batchSize: Math.ceil(kind.batchSize / 16),
+});
+
+/** Opens a fixture for a course, on the given store or on SQLite in memory. */
+export const openCourseFixture = ({ approval }: Course, store?: Store): Promise<JobFixture> =>
+  openJobFixture({ approval }, store, kinds.map(withSmallBatches));
 
 /** A process with a fault, whose calls go to a context with a queue that only collects messages. */
 export type CreateVictim = (alive: JobContext) => Omit<CrashingProcess, 'kill'>;
@@ -218,7 +234,7 @@ export interface CourseRunner {
   survives(where: string, createVictim: CreateVictim): Promise<boolean>;
 }
 
-/** Creates a runner on a fixture. */
+/** Creates a runner on a fixture of openCourseFixture(). */
 export function createCourseRunner(fixture: JobFixture, course: Course): CourseRunner {
   let messages: BatchReference[] = [];
   const alive: JobContext = {

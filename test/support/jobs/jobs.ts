@@ -22,6 +22,7 @@ import { resolveJobTypes } from '../../../src/jobs/job-types.ts';
 import { audit } from '../../../src/jobs/queries/audit.ts';
 import { createReadView, type JobReadOptions } from '../../../src/jobs/queries/read.ts';
 import { submit } from '../../../src/jobs/steps/submit.ts';
+import type { Kind } from '../../../src/kinds/kind.ts';
 import { kinds } from '../../../src/kinds/list.ts';
 import { readItemToken, writeItemToken } from '../../../src/links/links.ts';
 import { createSecretBox } from '../../../src/links/secret-box.ts';
@@ -102,12 +103,13 @@ export const minFreeBytes = 1_000;
 export const noon = Date.UTC(2030, 0, 7, 4);
 
 /**
- * Opens the fixture on the given store, or on SQLite in memory. Closing the fixture closes the
- * store.
+ * Opens the fixture on the given store, or on SQLite in memory, with the given kinds of jobs.
+ * Closing the fixture closes the store.
  */
 export async function openJobFixture(
   changes: Partial<JobSettings> = {},
   given?: Store,
+  jobKinds: readonly Kind[] = kinds,
 ): Promise<JobFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-jobs-'));
   const clock = createManualClock(noon);
@@ -133,7 +135,7 @@ export async function openJobFixture(
     log,
     metrics,
     random: random('retry delays').next,
-    jobTypes: resolveJobTypes([MktaService], kinds, [mkta]),
+    jobTypes: resolveJobTypes([MktaService], jobKinds, [mkta]),
     settings: { ...jobSettings, ...changes },
     links: {
       file: async (_job, { path }) => path,
