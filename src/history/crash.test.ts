@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import {
   type CallFault,
-  callFaults,
   createCrashingProcess,
+  sweptFaults,
 } from '../../test/support/faults/crash.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import { openTracking } from '../../test/support/jobs/tracking.ts';
@@ -79,7 +79,7 @@ async function compareWithCrash(last: number, when: CallFault) {
   };
 }
 
-test.each(callFaults)(
+test.each(sweptFaults)(
   'a fault at any call neither loses nor repeats an observation, a change, or a message: %s',
   async (when) => {
     let last = 1;

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findStores } from '../../test/support/engines/stores.ts';
-import { callFaultsOn, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { createCrashingProcess, sweptFaultsOn } from '../../test/support/faults/crash.ts';
 import {
   type JobFixture,
   openJobFixture,
@@ -258,7 +258,7 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
     expect(await fixture.context.blobs.listJob(jobId)).toEqual([]);
   });
 
-  test.skipIf(open === null).each(callFaultsOn(name))(
+  test.skipIf(open === null).each(sweptFaultsOn(name))(
     'are complete whenever their worker crashes, or a call of it fails: %s',
     async (when) => {
       const userId = await openFixture();

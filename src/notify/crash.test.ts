@@ -1,6 +1,6 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, expect, test } from 'vitest';
-import { callFaults, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { createCrashingProcess, sweptFaults } from '../../test/support/faults/crash.ts';
 import { variantSoldRequest } from '../../test/support/jobs/jobs.ts';
 import {
   type NotificationFixture,
@@ -19,7 +19,7 @@ afterEach(() => fixture.close());
 
 test.each(
   (['approved', 'rejected'] as const).flatMap((decision) =>
-    callFaults.map((when) => [decision, when] as const),
+    sweptFaults.map((when) => [decision, when] as const),
   ),
 )(
   'a fault at any call neither loses nor duplicates a message: a job that is %s, %s',

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startS3 } from '../../test/engines/s3.ts';
-import { callFaults, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { createCrashingProcess, sweptFaults } from '../../test/support/faults/crash.ts';
 import { s3Bucket, storeDestination } from '../../test/support/jobs/destinations.ts';
 import { variantSoldRequest } from '../../test/support/jobs/jobs.ts';
 import {
@@ -65,7 +65,7 @@ describe.skipIf('missing' in s3)(
         ({ jobId: about, channel }) => about === jobId && channel === 'file',
       );
 
-    test.each(callFaults)('survive a fault at any call to the store: %s', async (when) => {
+    test.each(sweptFaults)('survive a fault at any call to the store: %s', async (when) => {
       const { endedJob } = await open();
       let last = 1;
       for (; ; last += 1) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { callFaults, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { createCrashingProcess, sweptFaults } from '../../test/support/faults/crash.ts';
 import {
   minute,
   openScheduleFixture,
@@ -19,7 +19,7 @@ afterEach(() => fixture.close());
 /** Calls of a run, at least. */
 const minCalls = 12;
 
-describe.each(callFaults)('a fault at each call of a run: %s', (when) => {
+describe.each(sweptFaults)('a fault at each call of a run: %s', (when) => {
   test('neither loses nor repeats the run', async () => {
     const { context, clock } = fixture;
     let last = 0;

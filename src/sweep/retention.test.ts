@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { findStores } from '../../test/support/engines/stores.ts';
-import { callFaultsOn, createCrashingProcess } from '../../test/support/faults/crash.ts';
+import { createCrashingProcess, sweptFaultsOn } from '../../test/support/faults/crash.ts';
 import {
   type JobFixture,
   openJobFixture,
@@ -209,7 +209,7 @@ describe.each(await findStores())('retention on $name', ({ name, open }) => {
     expect(await count()).toBe(0);
   });
 
-  describe.each(callFaultsOn(name))('a fault at any call to an engine: %s', (when) => {
+  describe.each(sweptFaultsOn(name))('a fault at any call to an engine: %s', (when) => {
     /** Lets `act` crash at each of its calls, with a new job each time, and then sweeps. */
     const crashEverywhere = async (
       userId: string,

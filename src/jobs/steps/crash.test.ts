@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { callFaults, createCrashingProcess } from '../../../test/support/faults/crash.ts';
+import {
+  callFaults,
+  createCrashingProcess,
+  sweptFaults,
+} from '../../../test/support/faults/crash.ts';
 import {
   courses,
   createCourseRunner,
@@ -11,16 +15,19 @@ let fixture: JobFixture;
 afterEach(() => fixture.close());
 
 describe.each(courses)('$name', (course) => {
-  test.each(callFaults)('survives a fault at any call to an engine: %s', async (when) => {
-    fixture = await openCourseFixture(course);
-    const { survives } = createCourseRunner(fixture, course);
-    let last = 1;
-    while (
-      await survives(`call ${last} ${when}`, (alive) => createCrashingProcess(alive, last, when))
-    )
-      last += 1;
-    // Guards against a course that ran only in part.
-    expect(last).toBeGreaterThan(10);
-    expect(await fixture.problems()).toEqual([]);
-  });
+  test.each(course.isConcurrent ? callFaults : sweptFaults)(
+    'survives a fault at any call to an engine: %s',
+    async (when) => {
+      fixture = await openCourseFixture(course);
+      const { survives } = createCourseRunner(fixture, course);
+      let last = 1;
+      while (
+        await survives(`call ${last} ${when}`, (alive) => createCrashingProcess(alive, last, when))
+      )
+        last += 1;
+      // Guards against a course that ran only in part.
+      expect(last).toBeGreaterThan(10);
+      expect(await fixture.problems()).toEqual([]);
+    },
+  );
 });

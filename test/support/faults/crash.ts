@@ -13,12 +13,17 @@ export const callFaults = ['before', 'after', 'refused', 'lost'] as const;
 export type CallFault = (typeof callFaults)[number];
 
 /**
- * Returns the faults of a sweep on an engine: all on the first one. On the others only those after
- * the effect of a call, because a fault before a call leaves what one after the call before it
- * leaves.
+ * Faults of a sweep over the calls of a process. A crash before a call leaves what one after the
+ * call before it leaves, except among concurrent calls.
  */
-export const callFaultsOn = (engine: string): readonly CallFault[] =>
-  engine === 'SQLite' ? callFaults : ['after', 'lost'];
+export const sweptFaults: readonly CallFault[] = ['after', 'refused', 'lost'];
+
+/**
+ * Returns the faults of a sweep on an engine: those of sweptFaults on the first one, and on the
+ * others only those after the effect of a call.
+ */
+export const sweptFaultsOn = (engine: string): readonly CallFault[] =>
+  engine === 'SQLite' ? sweptFaults : ['after', 'lost'];
 
 /**
  * A simulated process with a fault at one call. After a crash none of its calls reaches an engine;

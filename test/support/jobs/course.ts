@@ -30,6 +30,8 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from './jobs.ts';
 export interface Course {
   name: string;
   approval: boolean;
+  /** True if steps of the course call engines concurrently. */
+  isConcurrent?: true;
   /** True if the job is one of a test account, which has no credits. */
   isTest?: true;
   method: string;
@@ -171,6 +173,7 @@ export const courses: readonly Course[] = [
   {
     name: 'merchant items, reusing files',
     approval: false,
+    isConcurrent: true,
     method: 'SubmitMerchantItems',
     request: { urls: ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'] },
     options: { maxAge: '1h' },
@@ -180,6 +183,7 @@ export const courses: readonly Course[] = [
   {
     name: 'product pages by CSV, terminated',
     approval: true,
+    isConcurrent: true,
     method: 'SubmitGetPcBulk',
     request: { file: Buffer.from(csv).toString('base64') },
     step: terminated,
