@@ -44,9 +44,16 @@ export function splitRequest(
   return { path, body };
 }
 
+// Reading an option builds a message, and planning a unit needs several (bench/submit.ts).
+const restNames = new WeakMap<DescField, string>();
+
 /** Returns the name of a field in REST bodies: `rest_name`, otherwise the proto name. */
 export function restName(field: DescField): string {
-  return getOption(field, restNameOption) || field.name;
+  const cached = restNames.get(field);
+  if (cached !== undefined) return cached;
+  const name = getOption(field, restNameOption) || field.name;
+  restNames.set(field, name);
+  return name;
 }
 
 /** Returns the location of a field of a request: the first steps of the `loc` of its problems. */

@@ -7,8 +7,16 @@ import {
   field as rulesOption,
 } from '../../gen/gleaner/validate/rules_pb.ts';
 
+// Reading an option builds a message, and planning a unit needs several (bench/submit.ts).
+const rulesOfFields = new WeakMap<DescField, FieldRules>();
+
+/** Returns the validation rules of a field. */
 export function rulesOf(field: DescField): FieldRules {
-  return getOption(field, rulesOption);
+  const cached = rulesOfFields.get(field);
+  if (cached !== undefined) return cached;
+  const declared = getOption(field, rulesOption);
+  rulesOfFields.set(field, declared);
+  return declared;
 }
 
 /**

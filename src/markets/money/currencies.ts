@@ -215,6 +215,18 @@ export interface AmountFormat {
   currency: string | null;
 }
 
+const decimalsByCode = new Map<string, number>();
+
+/** Returns the number of decimals of a currency by its code of three letters. */
+function decimalsOf(code: string): number {
+  const cached = decimalsByCode.get(code);
+  if (cached !== undefined) return cached;
+  const style = new Intl.NumberFormat('en', { style: 'currency', currency: code });
+  const decimals = style.resolvedOptions().maximumFractionDigits ?? 2;
+  decimalsByCode.set(code, decimals);
+  return decimals;
+}
+
 /**
  * Returns the format of a currency. Currencies of a shared symbol have the format of its first one.
  */
@@ -222,9 +234,8 @@ export function amountFormat(currency: string | null, shared?: CurrencySign): Am
   const code = currency ?? shared?.currencies[0] ?? null;
   if (code === null || !/^[A-Z]{3}$/.test(code))
     return { decimals: 2, point: null, currency: null };
-  const style = new Intl.NumberFormat('en', { style: 'currency', currency: code });
   return {
-    decimals: style.resolvedOptions().maximumFractionDigits ?? 2,
+    decimals: decimalsOf(code),
     point: commaCurrencies.has(code) ? ',' : '.',
     currency: code,
   };
