@@ -75,7 +75,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 51,
+    seed: 17,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -121,12 +121,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'compares jobs in any order',
-    seed: 9,
+    seed: 14,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 48,
+    seed: 4,
     change: (store) => {
       let kept = 0;
       return {
