@@ -27,7 +27,8 @@ describe.skipIf('missing' in s3)(
       await s3.stop();
     });
 
-    const contents = Buffer.alloc(2 * partBytes + 1_000);
+    // Two parts, so that a failure can leave the first one.
+    const contents = Buffer.alloc(partBytes + 1024 ** 2);
     for (let at = 0; at < contents.length; at += 4_096) contents.writeUInt8((at / 4_096) % 251, at);
 
     /**

@@ -24,12 +24,12 @@ const dayMs = 24 * 3_600_000;
 let fixture: JobFixture;
 afterEach(() => fixture.close());
 
-/** Submits a job of 10 units, one of which fails, and waits until it has ended. */
+/** Submits a job of two units, one of which fails, and waits until it has ended. */
 async function endedJob(userId: string): Promise<Job> {
   const { jobId } = await fixture.submit(
     userId,
     'SubmitVariantSold',
-    variantSoldRequest(9, '30000000801'),
+    variantSoldRequest(1, '30000000801'),
   );
   await approve(fixture.context, jobId, newId());
   return fixture.waitForState(jobId, 'completed', 'partial_complete');
