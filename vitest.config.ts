@@ -20,15 +20,10 @@ const suitesWith = (pattern: RegExp) =>
     pattern.test(readFileSync(join(root, name), 'utf8')),
   );
 
-/** Crash sweeps: every step ends at each of its calls and is resumed. */
-const crash = suitesWith(/\/support\/crash\.ts'/);
-
 /** The suites that use engines which run as processes. */
 const engines = [
   'src/{store/mongo,queue/jetstream,blobs/s3}/**/*.test.ts',
-  ...suitesWith(/\/(?:support\/stores|test\/engines\/\w+)\.ts'/).filter(
-    (name) => !crash.includes(name),
-  ),
+  ...suitesWith(/\/test\/engines\/\w+\.ts'/),
 ];
 
 /**
@@ -37,26 +32,17 @@ const engines = [
  */
 const system = ['test/{system,faults,browser}/**/*.test.ts', 'test/chaos/chaos.test.ts'];
 
-/**
- * Suites whose services run in the process of the test, and that change no state of it. They share
- * processes.
- */
-const services = ['test/{conformance,docs,mcp,notify,sandbox,sessions}/**/*.test.ts'];
-
-/** Suites of the console in a browser, which belong to the system tier and share processes, too. */
+/** Suites of the console in a browser, which belong to the system tier. */
 const browser = ['test/console/**/*.test.ts'];
 
-/**
- * Suites of more than half a minute, which mostly wait: at the end of a run, the others would be
- * done before them.
- */
-const waiting =
-  /\/test\/(?:chaos\/chaos|sandbox\/sandbox|observability\/metrics|console\/pages|faults\/\w+|system\/(?:cluster|extension\/\w+|schemathesis\/\w+|versions\/\w+))\.test\.ts$/;
+/** Suites of more than half a minute: at the end of a run, the others would be done before them. */
+const long =
+  /\/(?:src\/jobs\/steps\/crash|test\/(?:chaos\/chaos|conformance\/conformance|sandbox\/sandbox|observability\/metrics|console\/pages|faults\/\w+|system\/(?:cluster|extension\/\w+|schemathesis\/\w+|versions\/\w+)))\.test\.ts$/;
 
-/** Starts the suites that wait first. */
-class WaitingFirst extends BaseSequencer {
+/** Starts the long suites first. */
+class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => (waiting.test(moduleId) ? 0 : 1);
+    const rank = ({ moduleId }: TestSpecification) => (long.test(moduleId) ? 0 : 1);
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
@@ -70,39 +56,38 @@ export default defineConfig({
     // Node loads the sources itself, as it does for the service, in half of the time.
     experimental: { viteModuleRunner: false },
     globalSetup: ['test/support/run/temporary-folder.ts', 'test/engines/broker.ts'],
+    // Files share processes: loading the program takes longer than most of them. A file restores
+    // what it changes of its process.
+    isolate: false,
     // Much of what the suites wait for is time, not work.
     maxWorkers: availableParallelism() + 2,
-    sequence: { sequencer: WaitingFirst },
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: [besideCode],
-          exclude: [...crash, ...engines, '**/node_modules/**'],
-          // These files share a process: most of their time would be loading the same modules
-          // again.
-          isolate: false,
+          exclude: [...engines, '**/node_modules/**'],
         },
       },
-      { extends: true, test: { name: 'crash', include: crash, isolate: false } },
-      { extends: true, test: { name: 'engines', include: engines, isolate: false } },
-      { extends: true, test: { name: 'services', include: services, isolate: false } },
+      { extends: true, test: { name: 'engines', include: engines } },
       {
         extends: true,
         test: {
           name: 'suites',
           include: ['test/**/*.test.ts'],
-          exclude: ['**/fixture/**', ...services, ...browser, ...system],
+          exclude: ['**/fixture/**', ...browser, ...system],
         },
       },
-      { extends: true, test: { name: 'browser', include: browser, isolate: false } },
+      { extends: true, test: { name: 'browser', include: browser } },
       {
         extends: true,
         test: {
           name: 'system',
           include: [...system, ...(process.env.MONGODB_TEST_URI ? distributed : [])],
           exclude: ['**/fixture/**'],
+          isolate: true,
         },
       },
     ],

@@ -136,7 +136,7 @@ await buildProgram();
 const parameters = process.argv.slice(2);
 const isSystem = parameters[0] === '--system';
 const tier = isSystem ? 'system' : 'test';
-const names = isSystem ? ['browser', 'system'] : ['unit', 'crash', 'engines', 'services', 'suites'];
+const names = isSystem ? ['browser', 'system'] : ['unit', 'engines', 'suites'];
 const projects = names.map((name) => `--project=${name}`);
 // Suites of the system tier wait for processes and time more than they work.
 const workers = isSystem ? [`--maxWorkers=${availableParallelism() + 4}`] : [];
