@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import type { BrowserFetcherOptions } from '../../src/fetch/browser/fetcher.ts';
@@ -256,6 +256,8 @@ let origin: string;
 let shop: RunningOrigins;
 /** A timeout that is never reached. */
 let fetcher: Fetcher;
+/** Gives up soon on a page that does not become complete. */
+let hastyFetcher: Fetcher;
 
 async function listen(which: typeof server): Promise<number> {
   which.listen(0, '127.0.0.1');
@@ -269,14 +271,12 @@ const sites = () => ({
   mktf: {},
 });
 
-const fetchers: Fetcher[] = [];
-
 /** Creates a fetcher that resolves every name to this machine. */
-function newFetcher(
+const newFetcher = (
   limits: BrowserFetcherOptions['limits'],
   more: Pick<BrowserFetcherOptions, 'onDefect'> = {},
-): Fetcher {
-  const made = browserFetcher(
+): Fetcher =>
+  browserFetcher(
     sites(),
     { quietMs: 100, ...limits },
     {
@@ -284,8 +284,11 @@ function newFetcher(
       ...more,
     },
   );
-  fetchers.push(made);
-  return made;
+
+/** Closes a fetcher, and with it its browser, at the end of the test. */
+function closeAfterTest(one: Fetcher): Fetcher {
+  onTestFinished(() => one.close());
+  return one;
 }
 
 const responseOf = (path: string, more: Partial<PageRequest> = {}): PageRequest => ({
@@ -308,6 +311,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     origin = `http://127.0.0.1:${port}`;
     shop = await startOrigins({ origins: [mkta], browserOnly: true, retryAfter: 7 });
     fetcher = newFetcher({});
+    hastyFetcher = newFetcher({ responseQuietMs: 300, settleMs: 500 });
   });
 
   beforeEach(() => {
@@ -315,7 +319,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
   });
 
   afterAll(async () => {
-    await Promise.all(fetchers.map((one) => one.close()));
+    await Promise.all([fetcher.close(), hastyFetcher.close()]);
     await shop.stop();
     for (const response of open) response.destroy();
     datagrams.close();
@@ -364,7 +368,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
         page: { path: '/posts', take: 'response' },
       });
       expect(posted.body.toString()).toContain('"id":"2"');
-      const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
+      const page = hastyFetcher.for('mktb', 'id');
       expect(await page(responseOf('/requests-refused'))).toMatchObject({ status: 403 });
     });
 
@@ -403,7 +407,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     test.each(['?length=1', '?type=application/json', '?type=text/plain'])(
       'is not taken if its connection is cut: %s',
       async (search) => {
-        const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
+        const page = hastyFetcher.for('mktb', 'id');
         const cut = {
           path: '/data-cut',
           page: { path: `/requests-cut${search}`, take: 'response' },
@@ -461,12 +465,13 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
   test('is requested again, and counted, if the browser took it from its cache', async () => {
     reached = 0;
     const defects: string[] = [];
-    const open = browserFetcher(
-      { mktb: { id: origin, allow_private: true } },
-      { quietMs: 100 },
-      { onDefect: (...defect) => defects.push(defect.join(' ')) },
+    const open = closeAfterTest(
+      browserFetcher(
+        { mktb: { id: origin, allow_private: true } },
+        { quietMs: 100 },
+        { onDefect: (...defect) => defects.push(defect.join(' ')) },
+      ),
     );
-    fetchers.push(open);
     const fetch = open.for('mktb', 'id');
     const request = responseOf('/cached-elsewhere', { path: '/secret' });
     expect((await fetch(request)).body.toString()).toBe('secret 1');
@@ -490,7 +495,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('is returned after a timeout if its network never becomes idle', async () => {
-      const page = newFetcher({ settleMs: 500 }).for('mktb', 'id');
+      const page = hastyFetcher.for('mktb', 'id');
       expect((await page({ path: '/never-quiet' })).body.toString()).toContain(
         '<title>ready</title>',
       );
@@ -557,7 +562,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     );
 
     test('does not wait for workers', async () => {
-      const page = newFetcher({ settleMs: 40_000 }).for('mktb', 'id');
+      const page = closeAfterTest(newFetcher({ settleMs: 40_000 })).for('mktb', 'id');
       await page({ path: '/' });
       const startedAt = performance.now();
       expect((await page({ path: '/works' })).body.toString()).toContain('Worker');
@@ -567,14 +572,14 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
 
     test('waits for what its reader expects of it', async () => {
       const isReady = ({ body }: PageResponse) => body.includes('12.50');
-      const page = newFetcher({ readyMs: 20_000 }).for('mktb', 'id');
+      const page = closeAfterTest(newFetcher({ readyMs: 20_000 })).for('mktb', 'id');
       expect((await page({ path: '/late-price', isReady })).body.toString()).toContain(
         'Price: 12.50',
       );
       const defects: string[] = [];
       const onDefect: BrowserFetcherOptions['onDefect'] = (...defect) =>
         defects.push(defect.join(' '));
-      const hasty = newFetcher({ readyMs: 200 }, { onDefect }).for('mktb', 'id');
+      const hasty = closeAfterTest(newFetcher({ readyMs: 200 }, { onDefect })).for('mktb', 'id');
       const pending = await hasty({ path: '/requests', isReady });
       expect(pending.body.toString()).toContain('Loading');
       expect([pending.isPending, defects]).toEqual([true, ['mktb pending']]);
@@ -590,7 +595,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('is returned as it was received if a script keeps it from being parsed', async () => {
-      const page = newFetcher({ settleMs: 500 }).for('mktb', 'id');
+      const page = hastyFetcher.for('mktb', 'id');
       const { body, headers } = await page({ path: '/waits-for-script' });
       expect(body.toString()).toContain('<p>Product</p>');
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -634,7 +639,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('across the end of its context and of its browser', async () => {
-      const one = newFetcher({ contextPages: 1, browserPages: 2 });
+      const one = closeAfterTest(newFetcher({ contextPages: 1, browserPages: 2 }));
       await cookieAt('/visitor', 'id', one);
       expect(await cookieAt('/requests', 'id', one)).toEqual(['data=1', 'visitor=7']);
       expect(await cookieAt('/requests', 'id', one)).toEqual(['data=1', 'visitor=7']);
@@ -678,7 +683,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('reports an incomplete page as a timeout, and returns a complete one', async () => {
-      const limitedFetcher = newFetcher({ totalMs: 1_000 });
+      const limitedFetcher = closeAfterTest(newFetcher({ totalMs: 1_000 }));
       const page = limitedFetcher.for('mktb', 'id');
       await expect(page({ path: '/stall' })).rejects.toMatchObject({
         code: 'page_timeout',
@@ -690,20 +695,19 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     });
 
     test('reports a site that does not respond as a timeout, whatever the browser waits for', async () => {
-      const page = newFetcher({ totalMs: 16_500 }).for('mktb', 'id');
+      const page = closeAfterTest(newFetcher({ totalMs: 16_500 })).for('mktb', 'id');
       await expect(page({ path: '/silent' })).rejects.toMatchObject({ code: 'page_timeout' });
     });
 
     test.each(['/polls', '/polls-long'])('shows a check for robots that %s', async (path) => {
-      const page = newFetcher({ responseQuietMs: 300 }).for('mktb', 'id');
+      const page = hastyFetcher.for('mktb', 'id');
       expect((await page(responseOf(path))).body.toString()).toContain('Are you a robot?');
     });
 
     test('aborts a page that is too large', async () => {
-      const page = newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }).for(
-        'mktb',
-        'id',
-      );
+      const page = closeAfterTest(
+        newFetcher({ bytes: 1_000_000, pageBytes: 4_000_000, requests: 50 }),
+      ).for('mktb', 'id');
       const large = {
         path: '/data-large',
         page: { path: '/requests-large', take: 'response' },
@@ -762,6 +766,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     beforeAll(() => {
       limitedFetcher = newFetcher({ responseQuietMs: 400, requests: 100 });
     });
+    afterAll(() => limitedFetcher.close());
 
     test.each([
       ['820', 'a login', 'page_login'],
