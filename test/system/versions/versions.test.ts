@@ -9,6 +9,7 @@ import { createApi, submitItems, variantSold, watchJob } from '../../support/ser
 import { createDeployment, type Deployment } from '../../support/service/deployment.ts';
 import {
   createServiceProcess,
+  main,
   type ServiceProcess,
   sources,
 } from '../../support/service/service.ts';
@@ -53,7 +54,9 @@ describe.skipIf(stack!.engines === null)(
       const module = new URL('next-version.ts', import.meta.url).href;
       const changes = version === 'next' ? { NODE_OPTIONS: `--import=${module}` } : {};
       const environment = { ...deployment.settings, ...changes };
-      const process = createServiceProcess({ role, environment, program: sources });
+      // The compiled program has no module whose migrations the next version could add to.
+      const program = version === 'next' ? sources : main;
+      const process = createServiceProcess({ role, environment, program });
       running.push(process);
       await process.start();
       return process;
