@@ -162,10 +162,14 @@ export const clickInRow = (page: Page, text: string, button: string): Promise<vo
 export const clickInDialog = (page: Page, button: string): Promise<void> =>
   page.locator(`::-p-xpath(//*[@role="dialog"]//button[. = "${button}"])`).click();
 
+/** Interval at which a page is checked: in each frame, the checks would keep it from its work. */
+const polling = 50;
+
 /** Waits until the page contains a text. Throws an error with the page's text on a timeout. */
 export async function waitForText(page: Page, text: string, withinMs = 15_000): Promise<void> {
   try {
     await page.waitForFunction(`${bodyText}.includes(${JSON.stringify(text)})`, {
+      polling,
       timeout: withinMs * slack,
     });
   } catch (error) {
@@ -177,5 +181,5 @@ export async function waitForText(page: Page, text: string, withinMs = 15_000): 
 
 /** Waits until no loading placeholder is left on the page. */
 export async function waitForLoaded(page: Page): Promise<void> {
-  await page.waitForFunction(loaded, { timeout: 15_000 * slack });
+  await page.waitForFunction(loaded, { polling, timeout: 15_000 * slack });
 }
