@@ -219,7 +219,7 @@ export async function startWorker(
   const jobs = createJobsInHand(options.store);
   const limit = createBatchLimit({ clock: options.clock, onGrown: () => admissions.bulk.resume() });
   const admissions = {
-    // A task is one unit, and somebody waits for it.
+    // A task is one unit, and its caller waits for it.
     single: createAdmission({ maxWaitingPerUser, allows: () => true }),
     bulk: createAdmission({ maxWaitingPerUser, allows: limit.allows }),
   };
