@@ -8,8 +8,10 @@ export interface Diagnosis {
    */
   state: 'ok' | 'warning' | 'error';
   message: string;
-  /** Remedy. Empty if there is none. */
+  /** Remedy. Names of settings and files are between backticks. Empty if there is none. */
   remedy: string;
+  /** Section of the documentation about the remedy: "fetching#point-the-service-at-real-sites". */
+  guide?: string;
 }
 
 export const ok = (name: string, message: string): Diagnosis => ({

@@ -46,7 +46,7 @@ describe('diagnose()', () => {
     for (const name of ['backup', 'public address', 'messages to operators'])
       expect(found.get(name)).toMatchObject({
         state: 'warning',
-        remedy: expect.stringMatching(/^Set GLEANER_/),
+        remedy: expect.stringMatching(/^Set `GLEANER_/),
       });
     const complete = await diagnoseAll({
       backupTo: '/mnt/backup',

@@ -87,5 +87,6 @@ test('doctor prints a line for each check, and exits with 0 if nothing is broken
   expect(stdout).toMatch(/^ok +Node: /m);
   expect(stdout).toMatch(/^ok +mkta: status 200, \d+ of \d+ fields read$/m);
   expect(stdout).toMatch(/^ok +clock: agrees with the sites$/m);
+  expect(stdout).toMatch(/^ +Set `GLEANER_BACKUP_TO` .* \(docs\/backups.md#scheduled-backups\)$/m);
   expect(stdout).toMatch(/\n\n0 errors, \d warnings?\n$/);
 });

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/base/config.ts';
+import { diagnoseSetup } from '../../src/base/setup-checks.ts';
 import { root } from '../support/service/service.ts';
 
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })
@@ -34,4 +36,13 @@ function broken(page: string): string[] {
 
 test.each(pages)('%s has no broken links', (page) => {
   expect(broken(page)).toEqual([]);
+});
+
+test('diagnoseSetup() refers to existing sections', () => {
+  const guides = diagnoseSetup(loadConfig({})).map(({ guide }) => guide);
+  expect(guides).toHaveLength(4);
+  for (const guide of guides) {
+    const [page, anchor] = guide!.split('#');
+    expect(headings(join(root, `docs/${page}.md`))).toContain(anchor);
+  }
 });

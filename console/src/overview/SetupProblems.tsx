@@ -12,9 +12,6 @@ const titles: Readonly<Record<string, string>> = {
   'messages to operators': 'Get messages about approvals and alarms',
 };
 
-/** Names of settings and files in a remedy. */
-const codeNames = /GLEANER_\w+|\w+\.example\.json/g;
-
 /** What the set-up of the service lacks, until it is mended or dismissed. */
 export function SetupProblems({ problems }: { problems: readonly SetupProblem[] }) {
   const [dismissedNames, setDismissedNames] = useLocalStorage<string[]>({
@@ -28,9 +25,9 @@ export function SetupProblems({ problems }: { problems: readonly SetupProblem[] 
     <ActionCard
       title="Finish the set-up"
       description="What a service in use needs. Restart the service after a change."
-      actions={openProblems.map(({ name, message, remedy }) => ({
-        title: titles[name] ?? name,
-        text: <Explanation message={message} remedy={remedy} />,
+      actions={openProblems.map((problem) => ({
+        title: titles[problem.name] ?? problem.name,
+        text: <Explanation {...problem} />,
       }))}
       dismiss={() => setDismissedNames(problems.map(({ name }) => name))}
     />
@@ -38,21 +35,16 @@ export function SetupProblems({ problems }: { problems: readonly SetupProblem[] 
 }
 
 /** What does not work, and what to do, with a link to the documentation. */
-function Explanation({ message, remedy }: Pick<SetupProblem, 'message' | 'remedy'>) {
-  const [, action = remedy, page, anchor] =
-    /^(.*) \(docs\/([\w-]+)\.md#([\w-]+)\)\.$/.exec(remedy) ?? [];
-  const consequence = message.replace(/^none: /, '');
+function Explanation({ message, remedy, guide }: SetupProblem) {
   return (
     <>
-      {`${consequence.charAt(0).toUpperCase()}${consequence.slice(1)}. `}
+      {`${message.charAt(0).toUpperCase()}${message.slice(1)}. `}
       <Text span inherit c="var(--mantine-color-text)">
-        <InlineCode text={action.replace(codeNames, '`$&`')} />.
+        <InlineCode text={remedy} />
       </Text>{' '}
-      {page !== undefined && (
-        <Anchor inherit underline="always" href={`${basePath}/docs/guide/${page}#${anchor}`}>
-          How to
-        </Anchor>
-      )}
+      <Anchor inherit underline="always" href={`${basePath}/docs/guide/${guide}`}>
+        How to
+      </Anchor>
     </>
   );
 }

@@ -173,5 +173,6 @@ test('listSetupProblems lists what is not set up, and what to do', async () => {
   expect(problems[0]).toMatchObject({
     message: expect.stringContaining('lost disk'),
     remedy: expect.stringContaining('GLEANER_BACKUP_TO'),
+    guide: 'backups#scheduled-backups',
   });
 });

@@ -156,7 +156,7 @@ function operatorWorkHandlers(context: JobContext): [string, Handler][] {
     handle(method.listSetupProblems, async () => ({
       problems: diagnoseSetup(settings)
         .filter(({ state }) => state !== 'ok')
-        .map(({ name, message, remedy }) => ({ name, message, remedy })),
+        .map(({ name, message, remedy, guide = '' }) => ({ name, message, remedy, guide })),
     })),
   ];
 }

@@ -134,8 +134,17 @@ async function runDiagnoses(
   return count.error > 0 ? 1 : 0;
 }
 
-function diagnosisLines({ name, state, message, remedy }: Diagnosis, { paint }: Display): string[] {
+function diagnosisLines({ name, state, message, remedy, guide }: Diagnosis, { paint }: Display) {
   const [word, color] = marks[state];
   const mark = paint(color, word.padEnd(8));
-  return [`${mark}${name}: ${plain(message)}`, ...(remedy === '' ? [] : [`        ${remedy}`])];
+  const lines = [`${mark}${name}: ${plain(message)}`];
+  const source = guide === undefined ? '' : ` ${fileOf(guide)}`;
+  if (remedy !== '') lines.push(`        ${remedy}${source}`);
+  return lines;
+}
+
+/** Formats a section of the documentation: "(docs/backups.md#scheduled-backups)". */
+function fileOf(guide: string): string {
+  const [page, anchor] = guide.split('#');
+  return `(docs/${page}.md#${anchor})`;
 }
