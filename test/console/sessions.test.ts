@@ -71,12 +71,43 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
     await close();
   });
 
-  test('start from a link in place of the session that the page shows', async () => {
+  test('start from a link of another account only once the user agrees', async () => {
     const { page, close } = await openSignedIn((await createUser('Carl')).key);
+    const openLink = () => page.goto(`${env.url}#key=${env.deployment.operatorKey}`);
     await waitForText(page, 'Carl');
-    await page.goto(`${env.url}#key=${env.deployment.operatorKey}`);
-    await waitForText(page, 'Approvals');
+    await openLink();
+    await waitForText(page, 'You are signed in as Carl. Sign in as operator instead?');
     expect(page.url()).toBe(env.url);
+    await click(page, 'button', 'Stay');
+    await waitForText(page, 'Carl');
+    await showsConsole(page);
+    await page.reload();
+    await waitForText(page, 'Carl');
+    await openLink();
+    await click(page, 'button', 'Switch account');
+    await waitForText(page, 'Approvals');
+    await close();
+  });
+
+  test('start from a link of the same account at once', async () => {
+    const { key } = await createUser('Clio');
+    const { page, close } = await openSignedIn(key);
+    const cookieValues = async () =>
+      (await page.browserContext().cookies()).map(({ value }) => value);
+    const previousValues = await cookieValues();
+    await page.goto(`${env.url}/keys#key=${key}`);
+    await waitForText(page, 'Create key');
+    expect(await cookieValues()).not.toEqual(previousValues);
+    await close();
+  });
+
+  test('stay if the key of a link is not valid', async () => {
+    const { page, close } = await openSignedIn((await createUser('Cora')).key);
+    await page.goto(`${env.url}#key=unknown`);
+    await waitForText(page, 'The API key is not valid.');
+    await page.reload();
+    await showsConsole(page);
+    await waitForText(page, 'Cora');
     await close();
   });
 

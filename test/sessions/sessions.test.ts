@@ -43,6 +43,7 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
       /^gleaner_session=gls_[\w-]{43}; Max-Age=691200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     expect(response.body).toEqual({
+      user_id: userId,
       role: 'user',
       name: 'Ann the user',
       expires_at: new Date(fixture.jobs.clock.now() + lifetimeMs).toISOString(),

@@ -18,6 +18,10 @@ import { cssVariables, theme } from './theme.ts';
 
 const Pages = lazy(async () => ({ default: (await import('./Pages.tsx')).Pages }));
 
+const SwitchAccount = lazy(async () => ({
+  default: (await import('./SwitchAccount.tsx')).SwitchAccount,
+}));
+
 const Notifications = lazy(async () => ({
   default: (await import('@mantine/notifications')).Notifications,
 }));
@@ -35,7 +39,7 @@ function Toasts() {
 /** The console: the sign-in page, or the pages of the signed-in role. */
 function App() {
   // Deferred, pages are rendered in steps between which a phone reacts to its user.
-  const { session, message } = useDeferredValue(useSessionState());
+  const { session, message, accountSwitch } = useDeferredValue(useSessionState());
   useEffect(followSession, []);
   return (
     <MantineProvider
@@ -46,7 +50,8 @@ function App() {
     >
       <Toasts />
       <Suspense fallback={<Loading />}>
-        {session === undefined && <Loading />}
+        {accountSwitch && <SwitchAccount {...accountSwitch} />}
+        {session === undefined && !accountSwitch && <Loading />}
         {session === null && <SignIn message={message} />}
         {session && <Pages role={session.role} key={session.csrfToken} />}
       </Suspense>

@@ -224,9 +224,10 @@ function requireCredentials({ headers }: Request): void {
 
 /** Returns a session in the form that the console expects. */
 const shape = (
-  { role, mode, name, expiresAt, scopes, operatorRole, creditCeiling }: Session,
+  { userId, role, mode, name, expiresAt, scopes, operatorRole, creditCeiling }: Session,
   token: string,
 ) => ({
+  user_id: userId,
   role,
   mode,
   name,

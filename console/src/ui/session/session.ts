@@ -6,6 +6,8 @@ export type AccountRole = 'user' | 'operator';
 
 /** Session of the browser, with the permissions of its key. Its cookie is hidden from scripts. */
 export interface ConsoleSession extends Permissions {
+  /** Account that the browser has signed in to, also while a tab shows its test account. */
+  userId: string;
   /**
    * Sent with every request to prove that a page of the console sent it; identifies the session and
    * its account.
@@ -21,6 +23,7 @@ export interface ConsoleSession extends Permissions {
 }
 
 const signedOut: ConsoleSession = {
+  userId: '',
   csrfToken: '',
   other: null,
   role: 'user',
@@ -31,12 +34,25 @@ const signedOut: ConsoleSession = {
   hasCeiling: false,
 };
 
+/** Question whether a sign-in link replaces the session of another account. */
+export interface AccountSwitch {
+  /** Name of the account that is signed in. */
+  from: string;
+  /** Name of the account of the link. */
+  to: string;
+  accept(): Promise<void>;
+  /** Keeps the session. */
+  decline(): void;
+}
+
 /** Current session, or the reason why there is none. */
 export interface SessionState {
   /** Null without a session; undefined until the service has been asked. */
   session: ConsoleSession | null | undefined;
   /** Why the last session ended; '' after signing out. */
   message: string;
+  /** Set until the user has answered. */
+  accountSwitch?: AccountSwitch;
 }
 
 let state: SessionState = { session: undefined, message: '' };
@@ -44,7 +60,16 @@ const listeners = new Set<() => void>();
 
 /** Replaces the session and re-renders the console. */
 export function setSession(session: ConsoleSession | null, message = ''): void {
-  state = { session, message };
+  setState({ session, message });
+}
+
+/** Asks the user before a sign-in link replaces the session. */
+export function askToSwitch(accountSwitch: AccountSwitch): void {
+  setState({ session: undefined, message: '', accountSwitch });
+}
+
+function setState(next: SessionState): void {
+  state = next;
   for (const listener of listeners) listener();
 }
 

@@ -2,7 +2,13 @@ import type { KeyScope, OperatorRole } from '../../../../src/contract/permission
 import { explainRestError, RestError, readRestError } from '../errors/rest-error.ts';
 import { basePath } from './base-path.ts';
 import { sessionAddress, takeFirstSession } from './first-session.ts';
-import { type AccountRole, type ConsoleSession, currentSession, setSession } from './session.ts';
+import {
+  type AccountRole,
+  askToSwitch,
+  type ConsoleSession,
+  currentSession,
+  setSession,
+} from './session.ts';
 
 /** Header with the session's CSRF token. */
 export const csrfHeader = 'x-csrf-token';
@@ -57,24 +63,51 @@ export function followSession(): () => void {
   };
 }
 
-/** Signs in with the key of a link, in place of an earlier session. */
+/**
+ * Signs in with the key of a link. Asks first if the browser has a session of another account: a
+ * foreign link could lead a user to enter data in another account.
+ */
 async function signInByLink(key: string): Promise<void> {
-  // It was requested before the sign-in.
-  takeFirstSession();
   try {
-    await signIn(key);
+    const session = await readValidSession();
+    if (session === null) return await signIn(key);
+    const owner = await readKeyOwner(key);
+    if (owner.userId === session.userId) return await signIn(key);
+    askToSwitch({
+      from: session.name,
+      to: owner.name,
+      accept: () => signIn(key).catch((error) => rejectLink(key, error)),
+      decline: () => setSession(session),
+    });
   } catch (error) {
-    rejectedLink = { key, problem: explainRestError(error) };
-    setSession(null);
+    rejectLink(key, error);
   }
+}
+
+/** Shows the sign-in form with the key of a link, and the reason. */
+function rejectLink(key: string, error: unknown): void {
+  rejectedLink = { key, problem: explainRestError(error) };
+  setSession(null);
+}
+
+/** Returns the account of an API key. Throws a RestError if the key is not valid. */
+async function readKeyOwner(key: string): Promise<{ userId: string; name: string }> {
+  requireKeyForm(key);
+  const response = await fetch(`${basePath}/gleaner.session.v1.SessionService/GetSession`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const body = await response.json();
+  if (!response.ok) throw new RestError(response.status, 'Sign-in failed', body.message);
+  return body.session;
 }
 
 /**
  * Exchanges an API key for a session of this browser. Throws a RestError if the key is not valid.
  */
 export async function signIn(key: string): Promise<void> {
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw new RestError(400, 'Sign-in failed', 'Enter your API key. It has no spaces.');
+  requireKeyForm(key);
   await request('POST', { authorization: `Bearer ${key}` });
   const session = await readSession();
   if (session === null) {
@@ -85,6 +118,12 @@ export async function signIn(key: string): Promise<void> {
   rejectedLink = { key: '', problem: '' };
   setSession(session);
   tabs?.postMessage('changed');
+}
+
+/** Throws a RestError for a text that no header can contain as a key. */
+function requireKeyForm(key: string): void {
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new RestError(400, 'Sign-in failed', 'Enter your API key. It has no spaces.');
 }
 
 /**
@@ -144,6 +183,16 @@ export async function sessionRejected(rejected: ConsoleSession, message: string)
   if (isCurrent()) showSession(session, message);
 }
 
+/** Returns the session of the browser's cookie; null without one, or once it has ended. */
+async function readValidSession(): Promise<ConsoleSession | null> {
+  try {
+    return await readSession();
+  } catch (error) {
+    if (error instanceof RestError && error.status === 401) return null;
+    throw error;
+  }
+}
+
 /**
  * Returns the session of the browser's cookie, or null if there is none. Throws a RestError if it
  * has ended.
@@ -152,6 +201,7 @@ async function readSession(): Promise<ConsoleSession | null> {
   const response = await request('GET', {});
   if (response.status === 204) return null;
   const found = (await response.json()) as {
+    user_id: string;
     csrf_token: string;
     test_csrf_token: string | null;
     role: AccountRole;
@@ -163,6 +213,7 @@ async function readSession(): Promise<ConsoleSession | null> {
   };
   const { csrf_token: liveToken, test_csrf_token: testToken, role, name, scopes } = found;
   const common = {
+    userId: found.user_id,
     role,
     name,
     scopes,
