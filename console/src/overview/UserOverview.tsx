@@ -95,6 +95,8 @@ function UserTiles({ balance }: { balance: bigint | undefined }) {
  * What a user wants to know first: figures, running jobs, latest results, and the use of credits.
  */
 export function UserOverview() {
+  // Of the session, which has been loaded: the account would move the page when it arrives.
+  const { name } = useSession();
   const { data, error, refetch } = useQuery(
     AccountService.method.getAccount,
     {},
@@ -104,7 +106,7 @@ export function UserOverview() {
   return (
     <Page
       title="Overview"
-      description={account ? [account.name, account.email].filter(Boolean).join(' · ') : undefined}
+      description={name}
       actions={
         <>
           <Button component={Link} to="/submit">

@@ -14,6 +14,9 @@ export interface Tile {
   isUrgent?: boolean;
 }
 
+/** Two lines of a note, which are reserved until it is known: what is below must not move. */
+const noteHeight = '2lh';
+
 /** Shows figures side by side, each a link. */
 export function Tiles({ label, tiles }: { label: string; tiles: readonly Tile[] }) {
   return (
@@ -41,11 +44,9 @@ export function Tiles({ label, tiles }: { label: string; tiles: readonly Tile[] 
             >
               {value ?? '…'}
             </Text>
-            {note !== undefined && (
-              <Text component="div" size="xs" c="dimmed">
-                {note}
-              </Text>
-            )}
+            <Text component="div" size="xs" c="dimmed" lineClamp={2} mih={noteHeight}>
+              {note}
+            </Text>
           </UnstyledButton>
         </Paper>
       ))}
