@@ -118,22 +118,24 @@ function withImports(id: string, modules: Modules, found = new Set<string>()): S
   return found;
 }
 
-/** Files of the build that every page loads, in their order, and the module that needs them. */
+/** Files of the build with code of several pages, in their order, and the modules that need it. */
 const parts = {
-  entry: 'main.tsx',
-  start: 'app/App.tsx',
-  shell: 'app/Pages.tsx',
-  jobs: 'jobs/JobsPage.tsx',
-  job: 'jobs/JobPage.tsx',
+  entry: ['main.tsx'],
+  start: ['app/App.tsx'],
+  shell: ['app/Pages.tsx'],
+  jobs: ['jobs/JobsPage.tsx'],
+  widgets: ['app/shell/HeaderMenus.tsx', 'ui/list/Rows.tsx'],
+  job: ['jobs/JobPage.tsx'],
 };
 let modulesOf: [name: string, ids: Set<string>][] | undefined;
 
 /** Returns the file for a module; null for modules of other pages. */
 function partOf(id: string, modules: Modules): string | null {
-  modulesOf ??= Object.entries(parts).map(([name, file]) => [
-    name,
-    withImports(sourceOf(file), modules),
-  ]);
+  modulesOf ??= Object.entries(parts).map(([name, files]) => {
+    const ids = new Set<string>();
+    for (const file of files) withImports(sourceOf(file), modules, ids);
+    return [name, ids];
+  });
   return modulesOf.find(([, ids]) => ids.has(id))?.[0] ?? null;
 }
 
@@ -149,7 +151,7 @@ const preloadStart: Plugin = {
     handler(_html, { bundle, filename }) {
       if (!filename.endsWith('index.html')) return [];
       const chunks = Object.values(bundle ?? {}).filter((output) => output.type === 'chunk');
-      const start = chunks.find(({ moduleIds }) => moduleIds.includes(sourceOf(parts.start)));
+      const start = chunks.find(({ moduleIds }) => moduleIds.includes(sourceOf('app/App.tsx')));
       const style = [...(start?.viteMetadata?.importedCss ?? [])];
       const typeface = Object.keys(bundle ?? {}).filter((name) =>
         /inter-latin-.*\.woff2$/.test(name),

@@ -96,9 +96,9 @@ describe.skipIf('missing' in chromium)(`the first view on a phone${skipped}`, ()
     expect(seen.shift).toBeLessThan(0.01);
   });
 
-  test('of the jobs loads 250 kB of code, and moves nothing', async () => {
+  test('of the jobs loads 215 kB of code, and moves nothing', async () => {
     const seen = await view('/jobs', 'Variant sold');
-    expect(seen.codeBytes).toBeLessThan(250_000);
+    expect(seen.codeBytes).toBeLessThan(215_000);
     expect(seen.shift).toBeLessThan(0.01);
   });
 

@@ -9,8 +9,8 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { formatCount } from '../../../src/present/text.ts';
 import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { DownloadButton } from '../ui/actions/DownloadButton.tsx';
+import { CopyId } from '../ui/CopyId.tsx';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
-import { CopyId } from '../ui/Id.tsx';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
 import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
 import { useKeys } from '../ui/keys/useKeys.tsx';

@@ -5,27 +5,17 @@ import {
   Button,
   Group,
   Kbd,
-  Menu,
   Text,
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import {
-  IconDeviceDesktop,
-  IconDevices,
-  IconLogout,
-  IconMoon,
-  IconPlant,
-  IconSearch,
-  IconSun,
-  IconUser,
-} from '@tabler/icons-react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { IconPlant, IconSearch, IconUser } from '@tabler/icons-react';
+import { type ComponentType, cloneElement, lazy, Suspense, useEffect, useState } from 'react';
 import { Outlet, ScrollRestoration, useLocation } from 'react-router';
-import { showError } from '../../ui/errors/describe.ts';
 import { TestBadge } from '../../ui/layout/Page.tsx';
 import { useSession } from '../../ui/session/session.ts';
-import { signOut } from '../../ui/session/sign-in.ts';
+import { colorSchemes } from './color-schemes.ts';
+import type { HeaderMenuProps } from './HeaderMenus.tsx';
 import { Navigation } from './Navigation.tsx';
 import classes from './skip-link.module.css';
 import { TestBanner, TestSwitch } from './TestAccount.tsx';
@@ -66,7 +56,7 @@ export function Shell() {
           <Group gap="xs" wrap="nowrap">
             <SearchButton />
             <ColorSchemeSwitch />
-            <SessionMenu />
+            <SessionButton />
           </Group>
         </Group>
       </AppShell.Header>
@@ -87,35 +77,42 @@ export function Shell() {
   );
 }
 
-const schemes = [
-  { value: 'auto', label: 'System', Icon: IconDeviceDesktop },
-  { value: 'light', label: 'Light', Icon: IconSun },
-  { value: 'dark', label: 'Dark', Icon: IconMoon },
-] as const;
+const ColorSchemeMenu = lazy(async () => ({
+  default: (await import('./HeaderMenus.tsx')).ColorSchemeMenu,
+}));
+
+const SessionMenu = lazy(async () => ({
+  default: (await import('./HeaderMenus.tsx')).SessionMenu,
+}));
+
+/** Button of a menu, whose code is loaded with its first use. */
+function MenuButton({ Menu, children }: MenuButtonProps) {
+  const [isUsed, setUsed] = useState(false);
+  const target = cloneElement(children, { 'aria-haspopup': 'menu', onClick: () => setUsed(true) });
+  if (!isUsed) return target;
+  return (
+    <Suspense fallback={target}>
+      <Menu target={target} />
+    </Suspense>
+  );
+}
+
+interface MenuButtonProps {
+  Menu: ComponentType<HeaderMenuProps>;
+  children: HeaderMenuProps['target'];
+}
 
 /** Switches between the light, dark and system colour scheme; the browser stores the choice. */
 function ColorSchemeSwitch() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const { Icon, label } = schemes.find(({ value }) => value === colorScheme) ?? schemes[0];
+  const { colorScheme } = useMantineColorScheme();
+  const { Icon, label } =
+    colorSchemes.find(({ value }) => value === colorScheme) ?? colorSchemes[0];
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <ActionIcon variant="default" size="lg" aria-label={`Colour scheme: ${label}`}>
-          <Icon size={18} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {schemes.map(({ value, label, Icon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Icon size={16} aria-hidden />}
-            onClick={() => setColorScheme(value)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton Menu={ColorSchemeMenu}>
+      <ActionIcon variant="default" size="lg" aria-label={`Colour scheme: ${label}`}>
+        <Icon size={18} aria-hidden />
+      </ActionIcon>
+    </MenuButton>
   );
 }
 
@@ -158,30 +155,18 @@ function SearchButton() {
   );
 }
 
-const leave = (everywhere: boolean) => void signOut(everywhere).catch(showError);
-
-/** Menu of the session: sign-out, in this browser or everywhere. */
-function SessionMenu() {
+/** Name of the account, with the menu of the session. */
+function SessionButton() {
   const { role, name } = useSession();
   const label = name || (role === 'operator' ? 'Operator' : 'Account');
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <Button variant="default" px={{ base: 9, sm: 'md' }} maw={220} aria-label={label}>
-          <IconUser size={16} aria-hidden />
-          <Text span inherit truncate ml="xs" visibleFrom="sm">
-            {label}
-          </Text>
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => leave(false)}>
-          Sign out
-        </Menu.Item>
-        <Menu.Item leftSection={<IconDevices size={16} aria-hidden />} onClick={() => leave(true)}>
-          Sign out everywhere
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton Menu={SessionMenu}>
+      <Button variant="default" px={{ base: 9, sm: 'md' }} maw={220} aria-label={label}>
+        <IconUser size={16} aria-hidden />
+        <Text span inherit truncate ml="xs" visibleFrom="sm">
+          {label}
+        </Text>
+      </Button>
+    </MenuButton>
   );
 }

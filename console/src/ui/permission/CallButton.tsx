@@ -1,8 +1,14 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { Button, type ButtonProps, type ElementProps, Tooltip } from '@mantine/core';
+import { Button, type ButtonProps, type ElementProps } from '@mantine/core';
 import type { Icon } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
 import { refusalOf } from '../../../../src/contract/permission.ts';
 import { useSession } from '../session/session.ts';
+
+// Tooltips are much code, and most keys allow every call.
+const ReasonTooltip = lazy(async () => ({
+  default: (await import('./ReasonTooltip.tsx')).ReasonTooltip,
+}));
 
 export interface CallButtonProps extends ButtonProps, ElementProps<'button', keyof ButtonProps> {
   /** Method that the button calls, directly or after a dialog. */
@@ -29,17 +35,20 @@ export function CallButton(properties: CallButtonProps) {
     ...(Icon ? { leftSection: <Icon size={16} aria-hidden /> } : {}),
   };
   if (reason === null) return <Button {...props} {...(onClick ? { onClick } : {})} />;
+  const disabledButton = (
+    <Button
+      {...props}
+      type="button"
+      // A disabled element has no tooltip.
+      data-disabled
+      aria-disabled
+      onClick={(event) => event.preventDefault()}
+    />
+  );
   return (
-    <Tooltip label={reason} multiline maw={320}>
-      {/* A disabled element has no tooltip. */}
-      <Button
-        {...props}
-        type="button"
-        data-disabled
-        aria-disabled
-        onClick={(event) => event.preventDefault()}
-      />
-    </Tooltip>
+    <Suspense fallback={disabledButton}>
+      <ReasonTooltip reason={reason}>{disabledButton}</ReasonTooltip>
+    </Suspense>
   );
 }
 

@@ -1,0 +1,16 @@
+import { Tooltip } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface ReasonTooltipProps {
+  reason: string;
+  children: ReactNode;
+}
+
+/** Shows why a button is disabled. */
+export function ReasonTooltip({ reason, children }: ReasonTooltipProps) {
+  return (
+    <Tooltip label={reason} multiline maw={320}>
+      {children}
+    </Tooltip>
+  );
+}
