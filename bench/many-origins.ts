@@ -20,7 +20,7 @@ export interface ManyOriginsResult {
   itemsPerSecond: number;
   /** Commands per second of the service without work. */
   idle: number;
-  /** Commands per item, without those of an idle service. */
+  /** Commands per item, without the commands of an idle service. */
   commands: number;
   /** Commands per second and origin for the state of the origins. */
   perOriginSecond: number;

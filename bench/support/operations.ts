@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { family } from './usage.ts';
 
-/** What processes did. */
+/** Operations of processes. */
 export interface Operations {
   /** Statements of SQLite, with those that begin and end transactions. */
   statements: number;

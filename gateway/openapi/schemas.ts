@@ -190,7 +190,7 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
     case ScalarType.BYTES:
       return { type: 'string', contentEncoding: 'base64', ...rules };
     case ScalarType.STRING:
-      // Of identifiers of a certain length, most integers are none.
+      // Most integers do not have the length that an identifier may require.
       if (direction === 'request' && getOption(field, identifierOption) && isAnyNumber(rules))
         return { type: ['string', 'integer'], ...rules, ...safeIntegers(rules) };
       return { type: 'string', ...rules, ...valuesOf(field, direction) };

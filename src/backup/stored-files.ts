@@ -16,7 +16,7 @@ export interface StoredFilesCheck {
   damagedCount: number;
 }
 
-/** Bytes that are read, so that the check of a large installation ends. */
+/** Maximum bytes read, which bounds the check of a large installation. */
 const maxReadBytes = 1024 ** 3;
 const maxListed = 5;
 

@@ -43,7 +43,7 @@ export interface ConnectionLimits {
   maxPortStreams: number;
   /**
    * Streams without an accepted request that an HTTP/2 connection may reset in a burst, and per
-   * second after that. Those of a gateway are accepted: it resets them for clients that leave.
+   * second after that. Streams of a gateway are accepted: it resets them when clients disconnect.
    */
   maxResets: { burst: number; perSecond: number };
 }

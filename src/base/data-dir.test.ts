@@ -58,7 +58,7 @@ test('openPrivateFile() restricts an existing file and keeps its content', () =>
   expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['600', 'x']);
 });
 
-test('the stores and the secrets make the data folder and their files private, including those that exist', async () => {
+test('the stores and the secrets make the data folder and its files private, also existing ones', async () => {
   const dataDir = join(folder, 'data');
   const [database, secrets] = [join(dataDir, 'gleaner.db'), join(dataDir, 'secrets.txt')];
   const open = async () => {

@@ -112,7 +112,7 @@ test('messages of one turn are sent together, in order', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('flush() sends the messages of the turn at once, and none a second time', async () => {
+test('flush() sends the pending messages at once, each only once', async () => {
   const { channel, heard, sent } = openHearing();
   channel.notify('hear', 'one');
   channel.flush();

@@ -21,7 +21,7 @@ const outlines = [
 export const sandboxPictureUrl = (market: string, item: string): string =>
   `${scheme}${market}/${item.toWellFormed()}`;
 
-/** Returns whether an address is that of a picture of the sandbox. */
+/** Returns true for the address of a picture of the sandbox. */
 export const isSandboxPicture = (url: string): boolean => url.startsWith(scheme);
 
 /**

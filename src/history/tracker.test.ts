@@ -512,7 +512,7 @@ describe('a listing', () => {
     return (await store.trackingRuns.get(jobId))!;
   };
 
-  test('tracks each listed item, and reports those that the listing does not contain any more', async () => {
+  test('tracks each listed item, and reports items that are no longer listed', async () => {
     const { store } = fixture.context;
     const first = await run();
     const listed = first.counts.new;

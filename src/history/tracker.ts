@@ -129,7 +129,7 @@ function createSharedYield(): () => Promise<void> {
   };
 }
 
-/** Advances a run until it is done, its turn is over, or the signal is aborted. */
+/** Advances a run until it is done, its time slice ends, or the signal is aborted. */
 async function advance(round: Round, claimed: TrackingRun): Promise<void> {
   const { context } = round;
   const run = claimed.queueState === 'active' ? claimed : await begin(context, claimed);

@@ -4,7 +4,7 @@ import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import type { FetchPage, PageRequest } from '../fetch/page.ts';
 import { limitsOf } from '../markets/defaults.ts';
-import type { Batch, KeptPage, KeptPages, PagePlace } from '../store/batches.ts';
+import type { Batch, KeptPage, KeptPageLocation, KeptPages } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext, UnitSession } from './context.ts';
 import { readBatch, streamOf } from './records.ts';
@@ -56,7 +56,7 @@ function pageFilePath({ jobId, seq, id, attempt }: Batch, write: number): string
 /** Returns true for the path of a file with kept pages. */
 export const isPageFile = (path: string) => /^[^/]+\/pages_[^/]+\.warc\.gz$/.test(path);
 
-/** Returns the digest that identifies a kept page: that of the request without its headers. */
+/** Returns the digest of a request without its headers, which identifies a kept page. */
 function requestDigest({ method = 'GET', origin = '', path, body = '' }: PageRequest): string {
   return sha256(JSON.stringify([method, origin, path, body])).slice(0, 16);
 }
@@ -207,7 +207,7 @@ export const placeId = (
 interface WrittenPages {
   units: number[];
   /** Locations of the pages in the new file. Empty if no file was written. */
-  places: PagePlace[];
+  places: KeptPageLocation[];
   /** All kept pages of the batch, including the new ones of the units. */
   pages: KeptPages;
 }
@@ -235,7 +235,7 @@ async function writeFile(
   const storedPlaces = await store.pagePlaces.find({ id: { in: ids } }, { order: [] });
   const placesById = new Map(storedPlaces.map((pagePlace) => [pagePlace.id, pagePlace]));
   const parts = [await warcInfo(settings.version, clock.now())];
-  const places: PagePlace[] = [];
+  const places: KeptPageLocation[] = [];
   let bytes = parts[0]!.length;
   for (const [id, { records }] of captured) {
     if (placesById.has(id) || bytes + records.length > left) continue;

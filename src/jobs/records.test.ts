@@ -291,7 +291,7 @@ test.each(['plain', 'csv'])('a changed record of a %s segment is damage', async 
     await expect(compile(contextOf(files, batch), job, 3)).rejects.toMatchObject(changed);
 });
 
-test('a record found nowhere, and a segment that is cut, are damage', async () => {
+test('reports a missing record and a truncated segment as damage', async () => {
   const batch = aDone(0);
   const context = contextOf({ job: csvFile }, batch);
   await expect(readRecord(context, batch, 0)).rejects.toMatchObject({

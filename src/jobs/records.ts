@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { JobContext } from './context.ts';
 
 /** Serialized records by unit index. */
-export type Records = ReadonlyMap<number, Uint8Array>;
+export type RecordsByUnit = ReadonlyMap<number, Uint8Array>;
 
 type Rows = Pick<FilePack, 'gzip' | 'encoding' | 'separator' | 'row'>;
 
@@ -170,7 +170,7 @@ export async function writeSegment(
 export async function writeRecords(
   { blobs }: JobContext,
   path: string,
-  records: Records,
+  records: RecordsByUnit,
 ): Promise<Segment | null> {
   if (records.size === 0) return null;
   const places: Segment['records'] = {};

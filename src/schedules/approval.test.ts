@@ -102,7 +102,7 @@ describe('a schedule of a kind that requires approval', () => {
     expect(await statesOf()).toEqual(['completed', 'processing']);
   });
 
-  test('asks for each manual run, beyond those that its times create', async () => {
+  test('requests approval of each manual run besides its scheduled runs', async () => {
     const { id } = await create({ cron: '0 0 1 1 *' });
     for (let run = 0; run < 3; run += 1) {
       await runSchedule(fixture.context, id, caller);
@@ -179,7 +179,7 @@ describe('a schedule of a kind that requires approval', () => {
     expect((await statesOf()).at(-1)).toBe(isApproved ? 'processing' : 'awaiting_approval');
   });
 
-  test('cancels a run that awaits approval of an earlier request, which approves and rejects nothing', async () => {
+  test('cancels a run that awaits approval of an earlier request, which can no longer be decided', async () => {
     const { id } = await create();
     await fixture.tick(minute);
     const first = await lastJobId();

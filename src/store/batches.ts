@@ -181,7 +181,7 @@ export interface KeptPages {
 }
 
 /** Place of a kept page that a batch has stored, by which other batches of the job find it. */
-export interface PagePlace {
+export interface KeptPageLocation {
   /** `<job>/<digest of the page>`. */
   id: string;
   /** Path of the file, and the byte range of the page's WARC records in it. */

@@ -125,7 +125,7 @@ export async function releaseBatch(
   return (await batches.update(where, change, options)) !== null;
 }
 
-/** Maximum attempts at a change of a batch that other workers claim meanwhile. */
+/** Maximum attempts at a change of a batch that other workers claim concurrently. */
 const maxTries = 3;
 
 /**

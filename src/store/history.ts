@@ -84,7 +84,7 @@ export interface Observation extends ItemKey {
   jobId: string;
   /** All known values, including those that did not change. */
   values: TrackedValues;
-  /** Values that differ from the observation before; all stated ones for the first. */
+  /** Values that differ from the previous observation; all stated ones for the first. */
   changed: readonly TrackedField[];
   /** Time of the observation that followed. Null for the latest one of the item. */
   endedAt: number | null;
@@ -193,7 +193,7 @@ export interface TrackedItemFilter {
   search?: string;
 }
 
-/** An observation, and the time and job of the item's observation before. Null for the first. */
+/** An observation, and the time and job of the item's previous one. Null for the first. */
 export interface AddedObservation {
   observation: Observation;
   previous: { at: number; jobId: string } | null;

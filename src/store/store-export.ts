@@ -44,7 +44,7 @@ export interface StoreImport {
    * does not.
    */
   verify(): Promise<void>;
-  /** Makes the store usable, as that of an installation. */
+  /** Completes the import: the store becomes the one of the installation. */
   complete(installationId: string): Promise<void>;
   close(): Promise<void>;
 }

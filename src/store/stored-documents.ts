@@ -1,5 +1,5 @@
 import type { AuditEntry } from './audit-log.ts';
-import type { PagePlace } from './batches.ts';
+import type { KeptPageLocation } from './batches.ts';
 import type { DeclarationOf } from './declaration.ts';
 import type { Destination } from './destinations.ts';
 import type {
@@ -37,7 +37,7 @@ export interface StoredDocuments {
   sequences: { name: string; value: number };
   submissions: Submission;
   crawls: { key: string; at: number; body: Uint8Array };
-  pagePlaces: PagePlace;
+  pagePlaces: KeptPageLocation;
   drift: DriftRecord;
   processes: ProcessReport;
   originMinutes: OriginMinute;

@@ -391,7 +391,7 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
   expect(await store.jobs.deleteOrphanedBatches(fixture.clock.now())).toBe(0);
 });
 
-describe('a lost event', () => {
+describe('a lost notification', () => {
   test.each([0, 1, 2_500, 4_999])(
     '%i ms after a sweep is repaired by the next one',
     async (phaseMs) => {

@@ -98,7 +98,7 @@ describe('checkSite()', () => {
   });
 });
 
-test('contradictionLines() names the sources of a page that disagree, each once, and what was taken', () => {
+test('contradictionLines() names each source of a page that disagrees once, and the selected value', () => {
   const candidate = {
     ...{ alternatives: [], text: null, offer: null, currency: null, isMarked: false },
     field: 'price',

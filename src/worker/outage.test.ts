@@ -203,7 +203,7 @@ describe('the breaker of the result storage', () => {
     await breaker.during(write(breaker));
   });
 
-  test('stays closed after a fault of the store that records are read from', async () => {
+  test('stays closed after a fault of the store while records are read', async () => {
     const breaker = createStorageBreaker(fixture.context);
     const away = new Fault('unavailable', 'The store is away.', { component: 'store' });
     await expect(breaker.during(write(breaker, away))).rejects.toThrow('The store is away.');

@@ -10,7 +10,7 @@ import { capitalize } from '../../../src/present/text.ts';
 import { formatLocalTime } from '../../../src/present/time.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { withQuery } from '../ui/request/options.ts';
-import { bodyHeaders, placed } from '../ui/request/send.ts';
+import { bodyHeaders, toHttpRequest } from '../ui/request/send.ts';
 import { basePath } from '../ui/session/base-path.ts';
 import { fetchRest } from '../ui/session/rest.ts';
 import { useOptionTexts } from './option-texts.ts';
@@ -88,7 +88,7 @@ function useQuote(
     const show = (next: QuoteState) => {
       if (!signal.aborted) setState(next);
     };
-    const { path, body: sent } = placed(jobType, settled);
+    const { path, body: sent } = toHttpRequest(jobType, settled);
     const init = {
       method: 'POST',
       headers: bodyHeaders(settled),

@@ -86,7 +86,7 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
   );
 }
 
-/** Tabs with the ways to enter a request. `error`: that of the last submit. */
+/** Tabs with the ways to enter a request. `error`: error of the last submit. */
 function Modes({ error, openFile, ...mode }: ModeProps & { error: unknown; openFile: () => void }) {
   const { list } = mode.shape;
   // The file of a list that is too long for the form.

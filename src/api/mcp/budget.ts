@@ -2,7 +2,7 @@ import { clone, create } from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { SubmitOptions } from '../../contract/submit-options.ts';
 
-/** A submit that was accepted. */
+/** An accepted submission. */
 interface Accepted {
   /** The response as JSON text. */
   text: string;

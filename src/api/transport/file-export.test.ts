@@ -84,7 +84,7 @@ test.each([
   ],
   [new Fault('results_deleted', 'This file was deleted.'), { message: 'This file was deleted.' }],
   [new Fault('conflict', 'Not complete.', { retryAfterMs: 2_000 }), { retryAfterMs: 2_000 }],
-])('the fault is that of the core: %s', async (fault, parts) => {
+])('returns the fault of the core: %s', async (fault, parts) => {
   exportFile = () => Promise.reject(fault);
   await expect(remote()('job/full', wanted, signal())).rejects.toMatchObject({
     code: fault.code,

@@ -126,7 +126,7 @@ function createLimitedHttp2(limits: ConnectionLimits, handler: RpcListener) {
       maxHeaderListPairs: 100,
       maxSettings: 32,
       maxOutstandingPings: 4,
-      // Those of all calls: bindSession() limits those without an accepted request.
+      // Limits of all streams. bindSession() limits streams without an accepted request.
       streamResetBurst: 10_000,
       streamResetRate: 1_000,
     },

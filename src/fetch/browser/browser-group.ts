@@ -9,7 +9,7 @@ const retryMs = 5_000;
 
 interface Member<Page> {
   pool: BrowserPool<Page>;
-  /** Monotonic time until which other browsers go first. */
+  /** Monotonic time until which other browsers are preferred. */
   avoidedUntil: number;
 }
 

@@ -21,7 +21,7 @@ export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Font' },
 ];
 
-/** A response that was taken before the page received it. */
+/** A response that was intercepted before the page received it. */
 export interface TakenResponse extends ResponseHead {
   /** Id of its request in the Network domain. */
   requestId: string;

@@ -74,8 +74,8 @@ function isWholeJson(text: string): boolean {
 }
 
 /**
- * Returns true if a body that was taken is complete: a connection that was cut ends it like a
- * complete one.
+ * Returns true if an intercepted body is complete. A broken connection ends a body without an
+ * error.
  */
 export function isWholeBody(paused: PausedEvent, body: Buffer): boolean {
   if (!isSuccess(paused)) return true;
@@ -83,7 +83,7 @@ export function isWholeBody(paused: PausedEvent, body: Buffer): boolean {
   return length === null ? isWholeJson(body.toString('utf8')) : body.length === length;
 }
 
-/** Gives the page a response whose body was taken. */
+/** Gives the page a response whose body was intercepted. */
 export async function returnBody(
   cdp: CDPSession,
   paused: PausedEvent,

@@ -156,7 +156,7 @@ function hashOf(method: DescMethod, request: Message, options: SubmitOptions | u
   // `validate_only: false` is the default, and a quote has no key.
   const submitOptions = create(SubmitOptionsSchema, jobOptionsOf(options));
   const encodedOptions = toBinary(SubmitOptionsSchema, submitOptions);
-  // Options that are all absent are no options.
+  // A request without options has the hash of its body.
   if (encodedOptions.length === 0) return bodyHash;
   // The digest separates the two parts.
   return sha256(Buffer.concat([Buffer.from(`${bodyHash}\n`), encodedOptions]));

@@ -119,7 +119,7 @@ describe('a unit that kills its worker', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('fails alone after eight ends of the service, of which no process sees the cause', async () => {
+  test('fails alone after the service ended eight times for an unknown cause', async () => {
     const job = await approved(20);
     expect(await liveOn(job.batch, killing(poison), { seen: false })).toBe(8);
     expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);

@@ -142,11 +142,11 @@ interface BatchRows {
   /** Their number, once they are read. */
   rows: { items: number };
   chunks: AsyncIterable<Uint8Array> | Uint8Array[];
-  /** True if they are those of a segment. */
+  /** True if the rows are copied from a segment. */
   isCopied: boolean;
 }
 
-/** Returns the rows of a batch. Those of a small segment are read. */
+/** Returns the rows of a batch. Rows of a small segment are read into memory. */
 async function rowsOf(
   context: JobContext,
   pack: FilePack,

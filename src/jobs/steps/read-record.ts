@@ -21,7 +21,7 @@ export const maxRecordBytes = 16_000_000;
  */
 export type PageAccess = ReadContext & { keptAt: number | undefined };
 
-/** Reads the record of a unit, or reuses that of a recent job. */
+/** Reads the record of a unit, or reuses the record of a recent job. */
 export async function readRecord(
   context: JobContext,
   { job, batch, index }: UnitTarget,

@@ -219,7 +219,7 @@ describe('the product of a page with several', () => {
     expect(read(jsonLd(value))).toMatchObject({ title: 'Oat mug', price: 12 });
   });
 
-  test('is the only one, unless it has another address and is not named', () => {
+  test('is the only product, unless it has another address and no name', () => {
     const page = (title: string) => `<h1>${title}</h1>${jsonLd({ ...main, url: '/c/mugs/p/mug' })}`;
     expect(read(page('Our oat mug'))).toMatchObject({ title: 'Oat mug', price: 12 });
     expect(read(page('Bowl'))).toBeNull();

@@ -10,7 +10,7 @@ import { resolvePage } from './page-values.ts';
 import { readFields, recordOf, type SourcedValues } from './site-fields.ts';
 import { openPage, type SitePage, siteOf } from './site-page.ts';
 
-/** Candidates of a field that contradict each other or the value that was taken. */
+/** Candidates of a field that contradict each other or the selected value. */
 export interface FieldContradiction {
   field: string;
   /** The value of the record: the value that the page marks, otherwise null. */

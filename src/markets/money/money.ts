@@ -155,7 +155,7 @@ function lowerEnd({ shape, amounts }: PriceText): number | null {
 }
 
 /**
- * Returns the lowest amount that a price text states, in currency units: that of a single price, by
+ * Returns the lowest amount that a price text states, in currency units: of a single price, by
  * the rules of shownAmount(), or the lower end of a range ("$45.99 - $60.00" is 45.99). "Free" is
  * 0. Null for another currency than `currency`, which defaults to the text's currency.
  */

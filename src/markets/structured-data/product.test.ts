@@ -158,7 +158,7 @@ describe('a product in JSON-LD', () => {
     expect(read(jsonLd(group), `${url}?size=L`)?.price).toBe(7);
   });
 
-  test('is the one of the page if there are several', () => {
+  test('is the product of the page if there are several', () => {
     const other = { ...offer({ price: 1 }), name: 'Other', url: '/p/other' };
     expect(read(jsonLd(other, { ...offer({}), url: '/p/mug' }))?.title).toBe('Mug');
   });

@@ -56,7 +56,7 @@ export function pricesNear(
     around = outer;
     break;
   }
-  // Pages can leave out their body.
+  // A page may have no body element.
   const all = around === null ? prices : placesIn(around, prices, page);
   const signed = all.filter(({ hasSign }) => hasSign);
   const price =

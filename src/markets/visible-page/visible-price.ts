@@ -41,7 +41,7 @@ export interface UnclearPrice extends TextPosition {
 export interface VisiblePrices {
   /** Prices that can be the one to pay. */
   prices: readonly VisiblePrice[];
-  /** Prices whose names say that they were before. */
+  /** Prices whose element names mark them as former prices. */
   oldPrices: readonly VisiblePrice[];
   /** Positions of texts with a currency and digits that are not one price: "from €5", "$3.340". */
   unreadable: readonly TextPosition[];

@@ -12,7 +12,7 @@ const expiring = all(
   (name) => declarations[name].expiresBy !== undefined && name !== 'trackingRuns',
 );
 
-/** Deletion of documents by age, and of those of a user. */
+/** Deletion of documents by age, and of a user's documents. */
 export function expiryConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   const store = async (name: CollectionName, fields: Fields) => {

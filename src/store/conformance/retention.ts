@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { batchKey, findUnit, type Outcome, type PagePlace } from '../batches.ts';
+import { batchKey, findUnit, type KeptPageLocation, type Outcome } from '../batches.ts';
 import type { Where } from '../collection.ts';
 import { countsOf } from '../counts.ts';
 import type { FieldOf } from '../declaration.ts';
@@ -188,7 +188,7 @@ export function retentionConformance(open: OpenStores): void {
     const places = Array.from({ length: 600 }, (_, at) => ({
       ...{ id: `${jobId}/${at}`, path: `${jobId}/pages_1`, offset: at, length: 9 },
     }));
-    const [first, second] = places as [PagePlace, PagePlace];
+    const [first, second] = places as [KeptPageLocation, KeptPageLocation];
     const kept = { ...first, id: `${other}/0` };
     await stores.store.pagePlaces.writeAll([...places, kept]);
     await stores.other.pagePlaces.writeAll([{ ...first, path: `${jobId}/pages_2` }]);

@@ -239,7 +239,7 @@ export function createCollection<T extends object>(
           .limit(limit)
           .toArray();
         if (found.length === 0) return 0;
-        // A document that was written again meanwhile stays.
+        // A document that no longer matches was written concurrently, and stays.
         const ids = { _id: { $in: found.map(({ _id }) => _id) } };
         return (await collection.deleteMany({ $and: [which, ids] })).deletedCount;
       }),

@@ -17,7 +17,7 @@ import { readEntry } from './shapes.ts';
 /** Pending entries per query of a repair, and accounts per query of an audit. */
 const chunkSize = 200;
 
-/** Attempts to read an account that is posted to meanwhile. */
+/** Maximum attempts to read an account to which entries are posted concurrently. */
 const maxAuditAttempts = 100;
 
 /** Filter for entries that count in the balance: applied ones, and those with an open key. */

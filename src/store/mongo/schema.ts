@@ -39,7 +39,7 @@ export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
   state: JobState | HiddenState;
   /** JSON text, because field names of clients must not become field names in MongoDB. */
   params: string;
-  /** Id of one writing of the job, also stored in its batches (jobs.ts). */
+  /** Id of the attempt to write the job, also stored in its batches (jobs.ts). */
   draft: string;
 };
 

@@ -85,7 +85,7 @@ const batchesWithUnits: ContentSource<StoreContents['batches']> = {
 /** Conditions of the documents that are copied, by their kind. */
 const conditions: Partial<Record<CollectionName, string>> = {
   jobs: `WHERE ${visible}`,
-  // Those of a deleted job are deleted before its row.
+  // The deliveries of a deleted job are deleted before its row.
   deliveries: `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
 };
 

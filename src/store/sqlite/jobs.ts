@@ -185,7 +185,7 @@ function completeDraft(engine: SqliteConnection, job: Job, written: number): voi
     job.id,
   )!;
   if (state !== null && state !== 'writing' && state !== 'removing') return;
-  // Deleted meanwhile, and perhaps started again by a call in progress.
+  // Deleted concurrently, and perhaps started again by a call in progress.
   if (state !== 'writing' || count < written) throw removedFault(job.id);
   const columns = jobs.columns.split(', ').map((column) => `${column} = ?`);
   engine.run(`UPDATE jobs SET ${columns.join(', ')} WHERE id = ?`, ...jobs.values(job), job.id);

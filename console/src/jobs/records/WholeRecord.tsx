@@ -81,7 +81,7 @@ function useMeanings(jobId: string): ReadonlyMap<string, string> {
   }, [data]);
 }
 
-/** Says how the price of a tracked item developed, with a link to its history. */
+/** Shows how the price of a tracked item changed, with a link to its history. */
 function HistoryLine({ job, entry }: { job: Job; entry: RecordEntry }) {
   const item = {
     market: job.market,

@@ -164,7 +164,7 @@ const permanent: ReadonlySet<string> = new Set(['item.title', 'item.id', 'item.p
 function hasValues(name: string, entries: readonly RecordEntry[]): boolean {
   switch (name) {
     case 'unit_key':
-      // The unit of a listing is a shop or a search, and that of a product the product itself.
+      // The unit of a listing is a shop or a search; the unit of a product is the product itself.
       return (
         entries.some((entry) => entry.position > 0) &&
         new Set(entries.map(({ unitKey }) => unitKey)).size > 1

@@ -45,7 +45,7 @@ export const bodyHeaders = (body: string | FormData): Record<string, string> =>
   typeof body === 'string' ? { 'content-type': 'application/json' } : {};
 
 /** Moves the fields of a body that are in the path there. */
-export function placed(
+export function toHttpRequest(
   { endpoint: { path } }: JobType,
   body: string | FormData,
 ): { path: string; body: string | FormData } {
@@ -66,7 +66,7 @@ export async function send(
   idempotencyKey: string,
 ): Promise<SubmittedJob> {
   const headers = { 'idempotency-key': idempotencyKey, ...bodyHeaders(body) };
-  const request = placed(jobType, body);
+  const request = toHttpRequest(jobType, body);
   const response = await fetchRest(basePath + withQuery(request.path, query), {
     method: 'POST',
     headers,

@@ -47,7 +47,7 @@ export interface AccountSwitch {
 
 /** Current session, or the reason why there is none. */
 export interface SessionState {
-  /** Null without a session; undefined until the service has been asked. */
+  /** Null without a session; undefined until the service has responded. */
   session: ConsoleSession | null | undefined;
   /** Why the last session ended; '' after signing out. */
   message: string;
