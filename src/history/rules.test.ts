@@ -108,7 +108,7 @@ describe('evaluate()', () => {
   test('discards the state of an earlier revision of the rule', () => {
     const rule = aRule({ condition: 'price_below', threshold: 10, revision: 2 });
     const input = { before: null, after: someValues({ price: 9 }), changed: [] };
-    const state = { revision: 1, isTrue: true, reference: null };
+    const state = { revision: 1, isTrue: true, reference: null, currency: null };
     expect(evaluate(rule, state, input).fires).toBe(true);
     expect(evaluate(rule, { ...state, revision: 2 }, input).fires).toBe(false);
   });

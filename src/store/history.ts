@@ -71,11 +71,8 @@ export interface RuleState {
    * Value that the next one is compared with: the value in the last message, or the best one since.
    */
   reference: number | null;
-  /**
-   * Currency of the price at the latest reading that stated one. Absent in states of versions
-   * without it.
-   */
-  currency?: string | null;
+  /** Currency of the price at the latest reading that stated one. Null if none did. */
+  currency: string | null;
 }
 
 /** Values of an item since a time. Identified by the item, the time, and the job. */

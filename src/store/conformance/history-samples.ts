@@ -70,7 +70,7 @@ export const anItem = (fields: Partial<TrackedItem> = {}): TrackedItem => ({
   seenJob: 'job 1',
   foundJob: 'job 1',
   foundBatch: 0,
-  rules: { 'a-rule': { revision: 1, isTrue: true, reference: 12.5 } },
+  rules: { 'a-rule': { revision: 1, isTrue: true, reference: 12.5, currency: 'EUR' } },
   revision: 1,
   ...fields,
 });
