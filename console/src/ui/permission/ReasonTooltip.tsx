@@ -6,7 +6,7 @@ interface ReasonTooltipProps {
   children: ReactNode;
 }
 
-/** Shows why a button is disabled. */
+/** Shows why a button is disabled. A file of its own, because it is loaded with its first use. */
 export function ReasonTooltip({ reason, children }: ReasonTooltipProps) {
   return (
     <Tooltip label={reason} multiline maw={320}>
