@@ -35,21 +35,14 @@ const system = ['test/{system,faults,browser}/**/*.test.ts', 'test/chaos/chaos.t
 /** Suites of the console in a browser, which belong to the system tier. */
 const browser = ['test/console/**/*.test.ts'];
 
-/** The longest suites: started late, each would run alone at the end. */
-const longest =
-  /\/(?:src\/jobs\/steps\/crash|test\/(?:browser\/pages|console\/pages|sandbox\/sandbox|system\/(?:installed|setup|schemathesis\/\w+|versions\/\w+)))\.test\.ts$/;
-
-/** Other suites of more than half a minute, which mostly wait. */
+/** Suites of more than half a minute: at the end of a run, the others would be done before them. */
 const long =
-  /\/test\/(?:chaos\/chaos|conformance\/conformance|observability\/metrics|faults\/(?:stalls\/)?\w+|system\/(?:cluster|extension\/\w+|clients\/\w+))\.test\.ts$/;
+  /\/(?:src\/jobs\/steps\/crash|test\/(?:(?:browser|console)\/pages|chaos\/chaos|conformance\/conformance|sandbox\/sandbox|observability\/metrics|faults\/\w+|system\/(?:cluster|installed|setup|extension\/\w+|schemathesis\/\w+|versions\/\w+)))\.test\.ts$/;
 
-/** Starts the longest suites first: at the end of a run, the others would be done before them. */
-class LongestFirst extends BaseSequencer {
+/** Starts the long suites first. */
+class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      if (longest.test(moduleId)) return 0;
-      return long.test(moduleId) ? 1 : 2;
-    };
+    const rank = ({ moduleId }: TestSpecification) => (long.test(moduleId) ? 0 : 1);
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
@@ -68,7 +61,7 @@ export default defineConfig({
     isolate: false,
     // Much of what the suites wait for is time, not work.
     maxWorkers: availableParallelism() + 2,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
