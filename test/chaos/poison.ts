@@ -52,7 +52,7 @@ export async function startPoisonedSite(
       response.writeHead(reply.status, reply.headers).end(reply.body);
       return;
     }
-    const reader = ownerOf(workerPids(), request.socket.remotePort!);
+    const reader = ownerOf(workerPids(), request.socket);
     if (reader !== undefined) {
       kills += 1;
       process.kill(reader, 'SIGKILL');

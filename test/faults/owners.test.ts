@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listed } from '../../sandbox/mktf/index.ts';
@@ -7,7 +7,7 @@ import { distributedStacks, openStacks } from '../support/engines/engines.ts';
 import { createApi, type TestApi, type TestUser } from '../support/service/api.ts';
 import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 import { startLargeJob } from '../support/service/large-job.ts';
-import { listChildren, ownerOf } from '../support/service/process-tree.ts';
+import { type LoopbackConnection, listChildren, ownerOf } from '../support/service/process-tree.ts';
 import type { ServiceProcess } from '../support/service/service.ts';
 import { until } from '../support/time/until.ts';
 import { startProductOrigin } from './worker-processes.ts';
@@ -15,12 +15,16 @@ import { startProductOrigin } from './worker-processes.ts';
 const responseMs = 200;
 const storeCount = 6;
 
+const connectionOf = ({ remotePort, localPort }: Socket): LoopbackConnection => ({
+  remotePort: remotePort!,
+  localPort: localPort!,
+});
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 describe.each(await openStacks(distributedStacks))('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('an origin', () => {
     /** Requests in their order. */
-    const requests: { at: number; port: number }[] = [];
+    const requests: { at: number; connection: LoopbackConnection }[] = [];
     /** Workers that asked the stores, by the port of a store. */
     const askedBy = new Map<number, Set<ServiceProcess | undefined>>();
     let origin: Server;
@@ -29,7 +33,7 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
     let api: TestApi;
     beforeAll(async () => {
       origin = await startProductOrigin(async ({ socket }) => {
-        requests.push({ at: Date.now(), port: socket.remotePort! });
+        requests.push({ at: Date.now(), connection: connectionOf(socket) });
         await wait(responseMs);
       });
       stores = await Promise.all(Array.from({ length: storeCount }, startStore));
@@ -55,14 +59,16 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
     });
 
     /** Returns the worker that has a connection to the origin. */
-    const workerOf = (port: number) =>
-      deployment.workers.find((worker) => ownerOf(listChildren(worker.pid()), port) !== undefined);
+    const workerOf = (connection: LoopbackConnection) =>
+      deployment.workers.find(
+        (worker) => ownerOf(listChildren(worker.pid()), connection) !== undefined,
+      );
 
     /** Serves a store with one product, and records the workers that ask it. */
     const startStore = async (): Promise<Server> => {
       const store = createServer(async ({ socket, url }, response) => {
         const workers = askedBy.get(portOf(store)) ?? new Set();
-        askedBy.set(portOf(store), workers.add(workerOf(socket.remotePort!)));
+        askedBy.set(portOf(store), workers.add(workerOf(connectionOf(socket))));
         await wait(responseMs / 4);
         const isCatalogue = url?.includes('products.json');
         response.writeHead(isCatalogue ? 200 : 404, { 'content-type': 'application/json' });
@@ -114,14 +120,14 @@ describe.each(await openStacks(distributedStacks))('$title', ({ engines, distrib
         return later.length === count ? later : undefined;
       };
       const first = await until('the origin is asked', isAsked(0, 100), { withinMs: 30_000 });
-      const owner = workerOf(first.at(-1)!.port)!;
+      const owner = workerOf(first.at(-1)!.connection)!;
       await owner.kill();
       // Its page process ends a moment later.
       const since = Date.now() + 1_000;
       const [next] = await until('the origin is asked again', isAsked(since, 20), {
         withinMs: 10_000,
       });
-      expect(workerOf(next!.port)).not.toBe(owner);
+      expect(workerOf(next!.connection)).not.toBe(owner);
     });
   });
 });

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Socket } from 'node:net';
 
 /** Returns the ids of a process's children, or none if it does not run. */
 export function listChildren(pid: number): number[] {
@@ -19,10 +20,21 @@ export function runs(pid: number): boolean {
   }
 }
 
-/** Returns the process among `pids` that owns the client end of a loopback connection. */
-export function ownerOf(pids: readonly number[], clientPort: number): number | undefined {
-  const hex = clientPort.toString(16).toUpperCase().padStart(4, '0');
-  const row = new RegExp(`^\\s*\\d+: [0-9A-F]+:${hex} (?:\\S+ +){7}(\\d+)`, 'm');
+/** A loopback connection, as its server sees it. */
+export type LoopbackConnection = Pick<Socket, 'remotePort' | 'localPort'>;
+
+const toHex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0');
+
+/**
+ * Returns the process among `pids` that owns the client end of a loopback connection. Connections
+ * to different servers may have the same port at the client.
+ */
+export function ownerOf(
+  pids: readonly number[],
+  { remotePort, localPort }: LoopbackConnection,
+): number | undefined {
+  const ends = `[0-9A-F]+:${toHex(remotePort!)} [0-9A-F]+:${toHex(localPort!)}`;
+  const row = new RegExp(`^\\s*\\d+: ${ends} (?:\\S+ +){6}(\\d+)`, 'm');
   const inode = row.exec(readFileSync('/proc/net/tcp', 'utf8'))?.[1];
   return pids.find((pid) => descriptorsOf(pid).includes(`socket:[${inode}]`));
 }
