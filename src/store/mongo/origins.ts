@@ -4,25 +4,30 @@ import type { MongoEngine } from './engine.ts';
 import { createPermitLeases, ensureOrigin, readOrigin } from './permit-leases.ts';
 import type { MongoCollections, OriginDocument } from './schema.ts';
 
+/** Expected first free slot of an origin. */
+interface NextSlot {
+  at: number;
+  isShared: boolean;
+}
+
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
   /**
-   * Whether the last reservation of an origin's slots came after idle time. The next one mostly
-   * does too.
+   * First free slots of origins after the last reservation here, and whether another process had
+   * reserved slots before it, which it then mostly does again.
    */
-  const idle = createBoundedMap<boolean>({ maxBytes: 1024 ** 2, sizeOf: () => 1 });
+  const nextSlots = createBoundedMap<NextSlot>({ maxBytes: 1024 ** 2, sizeOf: () => 16 });
   return {
     reserve: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
-        const { nextFree, pause } = await reserveSlots(
-          origins,
-          origin,
-          slots * intervalMs,
-          now,
-          idle.get(origin),
-        );
-        idle.set(origin, nextFree <= now);
-        return { first: Math.max(nextFree, now), pause };
+        const expected = nextSlots.get(origin);
+        const isIdle = expected && !expected.isShared && expected.at <= now;
+        const ms = slots * intervalMs;
+        const { nextFree, pause } = await reserveSlots(origins, origin, ms, now, isIdle);
+        const first = Math.max(nextFree, now);
+        const isShared = expected !== undefined && nextFree > expected.at;
+        nextSlots.set(origin, { at: first + ms, isShared });
+        return { first, pause };
       }),
 
     lease: createPermitLeases(engine),
