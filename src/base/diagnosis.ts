@@ -21,11 +21,17 @@ export const ok = (name: string, message: string): Diagnosis => ({
   remedy: '',
 });
 
-export const warning = (name: string, message: string, remedy: string): Diagnosis => ({
+export const warning = (
+  name: string,
+  message: string,
+  remedy: string,
+  guide?: string,
+): Diagnosis => ({
   name,
   state: 'warning',
   message,
   remedy,
+  ...(guide === undefined ? {} : { guide }),
 });
 
 export const error = (name: string, message: string, remedy: string): Diagnosis => ({

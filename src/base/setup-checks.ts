@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import { type Diagnosis, ok } from './diagnosis.ts';
+import { type Diagnosis, ok, warning } from './diagnosis.ts';
 
 /** Settings that diagnoseSetup() checks. */
 export type CheckedSettings = Pick<
@@ -21,35 +21,32 @@ export function diagnoseSetup(settings: CheckedSettings): Diagnosis[] {
 
 function diagnoseOriginsFile(origins: Config['origins']): Diagnosis {
   if (origins.size > 0) return ok('origins', [...origins.keys()].join(', '));
-  return {
-    name: 'origins',
-    state: 'warning',
-    message: 'no site is configured, so every unit of a live job fails',
-    remedy: 'Copy `origins.example.json`, and set `GLEANER_ORIGINS` to the copy.',
-    guide: 'fetching#point-the-service-at-real-sites',
-  };
+  return warning(
+    'origins',
+    'no site is configured, so every unit of a live job fails',
+    'Copy `origins.example.json`, and set `GLEANER_ORIGINS` to the copy.',
+    'fetching#point-the-service-at-real-sites',
+  );
 }
 
 function diagnoseBackup(backupTo: string | null): Diagnosis {
   if (backupTo !== null) return ok('backup', `daily to ${hideSecrets(backupTo)}`);
-  return {
-    name: 'backup',
-    state: 'warning',
-    message: 'a lost disk loses every job and every balance',
-    remedy: 'Set `GLEANER_BACKUP_TO` to a folder on another disk, or a bucket.',
-    guide: 'backups#scheduled-backups',
-  };
+  return warning(
+    'backup',
+    'a lost disk loses every job and every balance',
+    'Set `GLEANER_BACKUP_TO` to a folder on another disk, or a bucket.',
+    'backups#scheduled-backups',
+  );
 }
 
 function diagnosePublicAddress(publicUrl: string | null): Diagnosis {
   if (publicUrl !== null) return ok('public address', publicUrl);
-  return {
-    name: 'public address',
-    state: 'warning',
-    message: 'links in results and messages work on this machine only',
-    remedy: 'Set `GLEANER_PUBLIC_URL` to the address that users open.',
-    guide: 'operate#behind-a-reverse-proxy',
-  };
+  return warning(
+    'public address',
+    'links in results and messages work on this machine only',
+    'Set `GLEANER_PUBLIC_URL` to the address that users open.',
+    'operate#behind-a-reverse-proxy',
+  );
 }
 
 /** Returns the origin of a URL, whose path and credentials can be secrets; a folder as it is. */
@@ -62,11 +59,10 @@ function diagnoseNotices({ operatorWebhook, email }: Config['notices']): Diagnos
     ...(email === null ? [] : email.to),
   ];
   if (recipients.length > 0) return ok('messages to operators', recipients.join(', '));
-  return {
-    name: 'messages to operators',
-    state: 'warning',
-    message: 'jobs that await approval and fields that go missing are only in the console',
-    remedy: 'Set `GLEANER_OPERATOR_WEBHOOK_URL`, or `GLEANER_OPERATOR_EMAIL`.',
-    guide: 'delivery#notify-operators',
-  };
+  return warning(
+    'messages to operators',
+    'jobs that await approval and fields that go missing are only in the console',
+    'Set `GLEANER_OPERATOR_WEBHOOK_URL`, or `GLEANER_OPERATOR_EMAIL`.',
+    'delivery#notify-operators',
+  );
 }
