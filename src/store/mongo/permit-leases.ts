@@ -71,10 +71,13 @@ export function createPermitLeases(engine: MongoEngine): OriginStore['lease'] {
   };
 
   /**
-   * Writes the leases of several origins together. Returns false if another process has written one
-   * of them: a lease that is requested again replaces itself.
+   * Writes the leases of several origins together. Returns the origins after it, or null if another
+   * process has written one of them.
    */
-  const writeAll = async (origins: Origins, changes: readonly Change[]): Promise<boolean> => {
+  const writeAll = async (
+    origins: Origins,
+    changes: readonly Change[],
+  ): Promise<Map<string, OriginDocument> | null> => {
     const updates = changes.map(({ waiting: { request }, before, holdings }) => ({
       updateOne: changeOf(before, holdings, request.until),
     }));
@@ -82,17 +85,11 @@ export function createPermitLeases(engine: MongoEngine): OriginStore['lease'] {
     const ids = changes.map(({ before }) => before._id);
     const documents = await origins.find({ _id: { $in: ids } }).toArray();
     const after = new Map(documents.map((document) => [document._id, document]));
-    for (const { waiting, granted } of changes) {
-      const { origin, request } = waiting;
+    for (const { origin, request } of changes.map(({ waiting }) => waiting)) {
       const document = after.get(origin);
-      if (document === undefined) {
-        latest.delete(origin);
-        continue;
-      }
-      latest.set(origin, { origin: document, at: request.now });
-      if (matchedCount === changes.length) waiting.resolve({ ...granted, pause: document.pause });
+      if (document !== undefined) latest.set(origin, { origin: document, at: request.now });
     }
-    return matchedCount === changes.length && documents.length === changes.length;
+    return matchedCount === changes.length ? after : null;
   };
 
   const writeAlone = ({ origin, request, resolve }: Waiting) =>
@@ -114,10 +111,14 @@ export function createPermitLeases(engine: MongoEngine): OriginStore['lease'] {
         granted,
       });
     }
-    if (changes.length === 0) return;
-    const isWritten =
-      changes.length > 1 && (await engine.run(({ origins }) => writeAll(origins, changes)));
-    if (!isWritten) for (const change of changes) writeAlone(change.waiting);
+    const after =
+      changes.length > 1 ? await engine.run(({ origins }) => writeAll(origins, changes)) : null;
+    for (const { waiting: one, granted } of changes) {
+      const document = after?.get(one.origin);
+      // A lease that is requested again replaces itself.
+      if (document === undefined) writeAlone(one);
+      else one.resolve({ ...granted, pause: document.pause });
+    }
   };
 
   const writeWaiting = () => {
