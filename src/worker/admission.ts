@@ -1,5 +1,30 @@
 import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.ts';
 
+/** Numbers of the batches of each user, or of each job, that a worker has and has not completed. */
+export interface Backlogs {
+  /** Adds a batch of a user or a job. Returns the function that removes it. */
+  add(id: string): () => void;
+  /** Returns the number of batches of a user or a job. */
+  of(id: string): number;
+}
+
+/** Creates empty backlogs. */
+export function createBacklogs(): Backlogs {
+  const counts = new Map<string, number>();
+  const of: Backlogs['of'] = (id) => counts.get(id) ?? 0;
+  return {
+    of,
+    add: (id) => {
+      counts.set(id, of(id) + 1);
+      return () => {
+        const left = of(id) - 1;
+        if (left > 0) counts.set(id, left);
+        else counts.delete(id);
+      };
+    },
+  };
+}
+
 /** A batch that waits for admission. */
 export interface Applicant extends Owner {
   market: string;
@@ -89,17 +114,10 @@ export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions)
   const regions = new Map<string, Region>();
   /** Regions with waiting batches, in the order of their turns. */
   const waitingRegions = new Set<Region>();
-  /** Admitted batches of all regions by user, and in total. */
-  const admittedByUser = new Map<string, number>();
+  /** Admitted batches of all regions by user. */
+  const ofUsers = createBacklogs();
   let admitted = 0;
   let waiting = 0;
-
-  const count = (userId: string, change: 1 | -1) => {
-    const own = (admittedByUser.get(userId) ?? 0) + change;
-    if (own > 0) admittedByUser.set(userId, own);
-    else admittedByUser.delete(userId);
-    admitted += change;
-  };
 
   const regionOf = (applicant: Applicant): Region => {
     const name = nameOf(applicant);
@@ -114,12 +132,13 @@ export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions)
   };
 
   const isAllowed = (region: Region, userId: string): boolean =>
-    hasRoom(region, userId) && allows(admittedByUser.get(userId) ?? 0, admitted);
+    hasRoom(region, userId) && allows(ofUsers.of(userId), admitted);
 
   const admit = (applicant: Applicant): (() => void) => {
     const { userId, requests } = applicant;
     const region = regionOf(applicant);
-    count(userId, 1);
+    admitted += 1;
+    const removeOfUser = ofUsers.add(userId);
     const own = region.users.get(userId) ?? { ...nothing };
     region.users.set(userId, own);
     for (const load of [own, region.total]) {
@@ -127,7 +146,8 @@ export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions)
       load.requests += requests;
     }
     return () => {
-      count(userId, -1);
+      admitted -= 1;
+      removeOfUser();
       for (const load of [own, region.total]) {
         load.batches -= 1;
         load.requests -= requests;

@@ -10,36 +10,11 @@ import { type BatchReference, batchKey } from '../store/batches.ts';
 import type { Job, Lane } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { createAckExtender } from './ack-extender.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import { type Admission, type Backlogs, createAdmission, createBacklogs } from './admission.ts';
 import { createBatchLimit } from './batch-limit.ts';
 import { inMessageSpan } from './message-span.ts';
 import { observeBatches } from './observed-store.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
-
-/** Batches of each user, or of each job, that a worker has received and not completed. */
-export interface Backlogs {
-  /** Adds a batch of a user or a job. Returns the function that removes it. */
-  add(id: string): () => void;
-  /** Returns the number of batches of a user or a job. */
-  of(id: string): number;
-}
-
-/** Creates empty backlogs. */
-function createBacklogs(): Backlogs {
-  const counts = new Map<string, number>();
-  const of: Backlogs['of'] = (id) => counts.get(id) ?? 0;
-  return {
-    of,
-    add: (id) => {
-      counts.set(id, of(id) + 1);
-      return () => {
-        const left = of(id) - 1;
-        if (left > 0) counts.set(id, left);
-        else counts.delete(id);
-      };
-    },
-  };
-}
 
 /** Jobs of the batches that a worker has received and not completed. */
 interface JobsInHand {
