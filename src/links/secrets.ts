@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { ConfigError } from '../base/config-error.ts';
 import { openPrivateFolder, restrictFile } from '../base/data-dir.ts';
+import { draftPath } from '../base/replace-file.ts';
 import { deriveKey } from '../base/sealing.ts';
 import { syncFolder } from '../base/sync-folder.ts';
 
@@ -32,7 +33,7 @@ export function openSecrets(
 }
 
 function createFile(file: string): void {
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const draft = draftPath(file);
   // Flushed before it gets its name, so that the file is complete after a power loss.
   writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, {
     mode: 0o600,

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';
 import { UnknownInstallationError } from '../base/data-refused-error.ts';
-import { syncFolder } from '../base/sync-folder.ts';
+import { replaceFile } from '../base/replace-file.ts';
 import { secretsFile } from '../links/secrets.ts';
 import { resultsFolder, storeFile } from './stack.ts';
 
@@ -61,11 +61,7 @@ export function matchFolder({ dataDir }: Pick<Place, 'dataDir'>, id: string): vo
 /** Marks the data folder with the installation of its database. */
 export function markInstallation({ dataDir }: Pick<Place, 'dataDir'>, id: string): void {
   if (readFolderId(dataDir) === id) return;
-  const file = join(dataDir, installationFile);
-  const draft = `${file}.incomplete`;
-  writeFileSync(draft, `${JSON.stringify({ id })}\n`, { mode: 0o600, flush: true });
-  renameSync(draft, file);
-  syncFolder(dataDir);
+  replaceFile(join(dataDir, installationFile), `${JSON.stringify({ id })}\n`);
 }
 
 /** Returns the files of a data folder that an installation has left, besides its database. */

@@ -349,7 +349,7 @@ describe('exit codes and messages', () => {
       'a missing folder',
       ['ledger', 'list', '--export', 'csv', '-o', 'none/ledger.csv'],
       2,
-      "open '<folder>/none/ledger.csv.part'",
+      "open '<folder>/none/ledger.csv.",
     ],
     ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of jobs'],
     [

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
@@ -12,6 +12,7 @@ import {
 } from '../../../clients/typescript/index.ts';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { draftPath } from '../../base/replace-file.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from './exit.ts';
 import { type Display, jsonLine, type PrintedColumn } from './print.ts';
@@ -160,9 +161,15 @@ export async function writeStream(
     return;
   }
   const path = io.path(output);
-  const part = `${path}.part`;
-  await pipeline(Readable.from(stream, { objectMode: false }), createWriteStream(part), { signal });
-  await rename(part, path);
+  const draft = draftPath(path);
+  try {
+    const bytes = Readable.from(stream, { objectMode: false });
+    await pipeline(bytes, createWriteStream(draft), { signal });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 /**
