@@ -41,6 +41,16 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     expect(await reasonOf(approver, 'Adjust credits')).toBe(reason('admin', 'approver'));
   });
 
+  test('a disabled button keeps the focus while its reason is shown, and Escape hides it', async () => {
+    const page = await openWith({ user_id: operatorId, operator_role: 'viewer' }, '/users');
+    const button = await page.waitForSelector(named('button', 'Create user'));
+    await button!.focus();
+    await page.waitForSelector('[role=tooltip]');
+    expect(await button!.evaluate((element) => element.matches(':focus'))).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('[role=tooltip]', { hidden: true });
+  });
+
   test('a viewer does not see the records of a job', async () => {
     const { apiKey } = await suite.env.api.operator('CreateApiKey', {
       user_id: userId,

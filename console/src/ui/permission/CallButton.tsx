@@ -1,7 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Button, type ButtonProps, type ElementProps } from '@mantine/core';
 import type { Icon } from '@tabler/icons-react';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { refusalOf } from '../../../../src/contract/permission.ts';
 import { useSession } from '../session/session.ts';
 
@@ -35,20 +35,41 @@ export function CallButton(properties: CallButtonProps) {
     ...(Icon ? { leftSection: <Icon size={16} aria-hidden /> } : {}),
   };
   if (reason === null) return <Button {...props} {...(onClick ? { onClick } : {})} />;
-  const disabledButton = (
-    <Button
-      {...props}
-      type="button"
-      // A disabled element has no tooltip.
-      data-disabled
-      aria-disabled
-      onClick={(event) => event.preventDefault()}
-    />
-  );
+  return <DisabledButton {...props} reason={reason} />;
+}
+
+interface DisabledButtonProps extends ButtonProps {
+  reason: string;
+}
+
+/** Button that shows the reason while it has the pointer or the focus. */
+function DisabledButton({ reason, ...props }: DisabledButtonProps) {
+  const [button, setButton] = useState<HTMLButtonElement | null>(null);
+  const [isShown, setShown] = useState(false);
+  const show = () => setShown(true);
+  const hide = () => setShown(false);
   return (
-    <Suspense fallback={disabledButton}>
-      <ReasonTooltip reason={reason}>{disabledButton}</ReasonTooltip>
-    </Suspense>
+    <>
+      <Button
+        {...props}
+        ref={setButton}
+        type="button"
+        // A disabled element receives neither the pointer nor the focus.
+        data-disabled
+        aria-disabled
+        aria-description={reason}
+        onClick={(event) => event.preventDefault()}
+        onMouseEnter={show}
+        onMouseLeave={hide}
+        onFocus={show}
+        onBlur={hide}
+      />
+      {isShown && (
+        <Suspense>
+          <ReasonTooltip reason={reason} target={button} close={hide} />
+        </Suspense>
+      )}
+    </>
   );
 }
 

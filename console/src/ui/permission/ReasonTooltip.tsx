@@ -1,16 +1,20 @@
 import { Tooltip } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useWindowEvent } from '@mantine/hooks';
 
 interface ReasonTooltipProps {
   reason: string;
-  children: ReactNode;
+  /** The disabled button. */
+  target: HTMLElement | null;
+  close: () => void;
 }
 
-/** Shows why a button is disabled. A file of its own, because it is loaded with its first use. */
-export function ReasonTooltip({ reason, children }: ReasonTooltipProps) {
-  return (
-    <Tooltip label={reason} multiline maw={320}>
-      {children}
-    </Tooltip>
-  );
+/**
+ * Shows why a button is disabled until Escape is pressed. A file of its own, because it is loaded
+ * with its first use.
+ */
+export function ReasonTooltip({ reason, target, close }: ReasonTooltipProps) {
+  useWindowEvent('keydown', ({ key }) => {
+    if (key === 'Escape') close();
+  });
+  return <Tooltip label={reason} target={target} opened multiline maw={320} />;
 }
