@@ -56,9 +56,9 @@ export default defineConfig({
     // Node loads the sources itself, as it does for the service, in half of the time.
     experimental: { viteModuleRunner: false },
     globalSetup: ['test/support/run/temporary-folder.ts', 'test/engines/broker.ts'],
-    // Files share processes: loading the program takes longer than most of them. A file restores
-    // what it changes of its process.
+    // Files share processes: loading the program takes longer than most of them.
     isolate: false,
+    setupFiles: ['test/support/run/restore-process.ts'],
     // Much of what the suites wait for is time, not work.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFirst },

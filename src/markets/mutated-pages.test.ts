@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Random, random } from '../../sandbox/random.ts';
 import type { MarketPage } from '../../test/support/pages/market-pages.ts';
 import { changeHtml, changeJson } from '../../test/support/pages/page-mutations.ts';
@@ -175,7 +175,6 @@ beforeAll(() =>
     () => 0,
   ),
 );
-afterAll(() => declaredSites.use(null));
 
 describe('a page with several random changes is a record or list of the documented shape, or a fault', () => {
   it.each(jsonPages)('%s %s %s of %j, JSON', { timeout: 120_000 }, async (...page) => {

@@ -132,7 +132,6 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
     [seen, reached] = [[], 0];
   });
   afterAll(async () => {
-    declaredSites.use(null);
     await fetching?.close();
     await store?.close();
     for (const each of [server, inside]) {

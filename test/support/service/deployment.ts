@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningOrigins } from '../../../sandbox/server.ts';
 import { loadConfig } from '../../../src/base/config.ts';
-import { declaredSites } from '../../../src/markets/declared-sites/declared-sites.ts';
 import { type Audit, runAudit } from '../../../src/tools/store-commands.ts';
 import { freePort } from '../../engines/ports.ts';
 import type { Engines, Stack } from '../engines/engines.ts';
@@ -145,8 +144,6 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     audit: () => (inProcess ? auditInProcess(settings) : auditByCommand(settings)),
     stop: async () => {
       const codes = await Promise.all(processes.map((process) => process.stop()));
-      // Other files of the process have no sites.
-      if (inProcess) declaredSites.use(null);
       await rm(folder, { recursive: true, force: true });
       return codes;
     },
