@@ -9,7 +9,7 @@ export const draftPath = (path: string): string =>
 
 /**
  * Replaces a private file (mode 0600) with one that survives a power failure. Other processes read
- * the former text or the new one, whoever else replaces it.
+ * the former text or the new one, even if several replace it concurrently.
  */
 export function replaceFile(path: string, text: string): void {
   const draft = draftPath(path);

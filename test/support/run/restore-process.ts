@@ -5,6 +5,4 @@ import { declaredSites } from '../../../src/markets/declared-sites/declared-site
 afterAll(() => {
   declaredSites.use(null);
   vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  vi.unstubAllGlobals();
 });
