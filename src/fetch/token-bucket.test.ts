@@ -77,6 +77,15 @@ test('take() reserves a second while no other process asks the origin', async ()
   expect(reserved.map(({ slots }) => slots)).toEqual([10, 1, 1]);
 });
 
+test('take() reserves up to four seconds while one process asks the origin without a pause', async () => {
+  const bucket = newBucket(100, skippingClock, () => true);
+  for (let turn = 0; turn < 111; turn += 1) await bucket.take();
+  expect(reserved.map(({ slots }) => slots)).toEqual([10, 20, 40, 40, 40]);
+  now = free + 2_000;
+  await bucket.take();
+  expect(reserved.at(-1)).toMatchObject({ slots: 10 });
+});
+
 test('a longer interval discards the slots that were reserved', async () => {
   const bucket = newBucket(100, skippingClock, () => true);
   await bucket.take();

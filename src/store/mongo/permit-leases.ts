@@ -12,8 +12,11 @@ import type { MongoCollections, OriginDocument } from './schema.ts';
 
 type Origins = MongoCollections['origins'];
 
-/** Time within which no origin is deleted and created again, in milliseconds. */
-const recentMs = 10_000;
+/**
+ * Time after a lease within which no origin is deleted and created again, in milliseconds: they are
+ * kept for a day.
+ */
+const recentMs = 3_600_000;
 
 /** Maximum leases that are written together. */
 const maxGroup = 500;
