@@ -306,10 +306,10 @@ export interface BatchStore
    */
   queue(jobId: string, limit: number, now: number, region?: string): Promise<QueuedBatch[]>;
   /**
-   * Counts the batches of a job that are queued or claimed, and separately the queued ones that are
-   * deferred beyond `now`.
+   * Counts the batches of several jobs that are queued or claimed, and separately the queued ones
+   * that are deferred beyond `now`, by job id. Jobs without any are left out.
    */
-  countInFlight(jobId: string, now: number): Promise<InFlight>;
+  countInFlight(jobIds: readonly string[], now: number): Promise<Map<string, InFlight>>;
   /**
    * Claims a batch: increments its attempt and its count of claims without progress. Returns null
    * unless the batch is outstanding and either has the attempt `attempt` and is not claimed, or has

@@ -1,4 +1,4 @@
-import type { BatchStore } from './batches.ts';
+import type { BatchStore, InFlight } from './batches.ts';
 import type { Counts } from './documents.ts';
 
 /** Counts of a job as database queries return them. */
@@ -35,4 +35,36 @@ export async function countsOf(
   jobId: string,
 ): Promise<Counts> {
   return (await batches.countJobs([jobId])).get(jobId) ?? emptyCounts();
+}
+
+/** A count of batches in flight in one region of a job. */
+export interface InFlightCount {
+  jobId: string;
+  region: string;
+  batches: number;
+  deferred: number;
+}
+
+/** Returns the counts of regions by job id. */
+export function inFlightByJob(counts: readonly InFlightCount[]): Map<string, InFlight> {
+  const byJob = Map.groupBy(counts, ({ jobId }) => jobId);
+  return new Map([...byJob].map(([jobId, regions]) => [jobId, inFlightIn(regions)]));
+}
+
+function inFlightIn(regions: readonly InFlightCount[]): InFlight {
+  const withDeferred = regions.filter(({ deferred }) => deferred > 0);
+  return {
+    batches: regions.reduce((sum, { batches }) => sum + batches, 0),
+    byRegion: new Map(regions.map(({ region, batches }) => [region, batches])),
+    deferred: new Map(withDeferred.map(({ region, deferred }) => [region, deferred])),
+  };
+}
+
+/** Counts the batches of a job in flight (BatchStore.countInFlight). */
+export async function inFlightOf(
+  { batches }: { batches: Pick<BatchStore, 'countInFlight'> },
+  jobId: string,
+  now: number,
+): Promise<InFlight> {
+  return (await batches.countInFlight([jobId], now)).get(jobId) ?? inFlightIn([]);
 }

@@ -14,7 +14,7 @@ import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, units } from '../store/conformance/samples.ts';
-import { countsOf } from '../store/counts.ts';
+import { countsOf, inFlightOf } from '../store/counts.ts';
 import type { Job } from '../store/documents.ts';
 import { interruptedMs } from '../store/job-states.ts';
 import { replaceMethods, wrapMethods } from '../store/wrap.ts';
@@ -66,7 +66,7 @@ async function submitted(
 
 const stateOf = async (jobId: string) => (await fixture.context.store.jobs.get(jobId))?.state;
 const inFlight = async (jobId: string) =>
-  (await fixture.context.store.batches.countInFlight(jobId, fixture.clock.now())).batches;
+  (await inFlightOf(fixture.context.store, jobId, fixture.clock.now())).batches;
 
 describe('jobs awaiting approval', () => {
   test('are rejected after 24 hours, at no cost', async () => {
@@ -481,17 +481,22 @@ describe('a job that is due', () => {
     expect(moved).toEqual(['approving approved', 'approved processing']);
   });
 
-  test('costs one count while batches of it are in flight', async () => {
-    const { jobId } = await submitted(3);
-    await approve(fixture.context, jobId, operatorId);
-    const counts: string[] = [];
+  test('costs one count with others while batches of all are in flight', async () => {
+    for (let index = 0; index < 3; index++) {
+      const { jobId } = await submitted(3);
+      await approve(fixture.context, jobId, operatorId);
+    }
+    const calls: string[] = [];
     const store = wrapMethods(fixture.context.store, (name, method) => (...parameters) => {
-      if (name.startsWith('batches.count')) counts.push(name);
+      if (/^(?:batches|jobs)\./.test(name)) calls.push(name);
       return method(...parameters);
     });
     await fixture.clock.advance(sweepMs);
-    await sweep({ ...fixture.context, store });
-    expect(counts).toEqual(['batches.countInFlight']);
+    await sweep({ ...fixture.context, store }, undefined, { expires: false });
+    expect(calls.filter((name) => !/requeueStalled|jobs\.(?:claimDue|find)/.test(name))).toEqual([
+      'batches.countInFlight',
+      'batches.countBy',
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { timeOfDay } from '../../base/clock.ts';
 import { isWithin } from '../../base/working-hours.ts';
 import { isRejected } from '../../kinds/states.ts';
 import { type BatchSummary, firstWait } from '../../store/batches.ts';
-import { countsOf } from '../../store/counts.ts';
+import { countsOf, inFlightOf } from '../../store/counts.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import { runningStates } from '../../store/job-states.ts';
 import type { JobContext } from '../context.ts';
@@ -72,7 +72,7 @@ export async function waitingFor(
   if (!isOpen(context, job)) {
     const { batches } = counts ?? (await countsOf(store, job.id));
     const left = batches.total - batches.success - batches.failed;
-    const inFlight = await store.batches.countInFlight(job.id, clock.steady());
+    const inFlight = await inFlightOf(store, job.id, clock.steady());
     let dispatched = inFlight.batches;
     for (const count of inFlight.deferred.values()) dispatched += count;
     // Batches dispatched before the end of working hours continue.

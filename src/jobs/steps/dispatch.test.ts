@@ -13,7 +13,7 @@ import { sampleMessage } from '../../queue/conformance.ts';
 import { type BatchReference, batchKey } from '../../store/batches.ts';
 import { releaseBatch } from '../../store/claims.ts';
 import { aBatch, aFailure, aJob, aProcess, units } from '../../store/conformance/samples.ts';
-import { countsOf } from '../../store/counts.ts';
+import { countsOf, inFlightOf } from '../../store/counts.ts';
 import { queueUnavailable } from '../../store/operations.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
@@ -155,10 +155,7 @@ describe('deferred batches', () => {
     const { id } = (await context.store.jobs.find({ number: taskId }))[0]!;
     await fixture.startWorker();
     await fixture.eventually('the other region is read', async () => {
-      const { byRegion, deferred: putOff } = await context.store.batches.countInFlight(
-        id,
-        clock.now(),
-      );
+      const { byRegion, deferred: putOff } = await inFlightOf(context.store, id, clock.now());
       for (const count of byRegion.values()) expect(count).toBeLessThanOrEqual(2);
       expect(putOff.get('sg') ?? 0).toBeLessThan(4);
       return (await countsOf(context.store, id)).units.success === 20;
@@ -211,7 +208,7 @@ describe('dispatch()', () => {
     async (before, after) => {
       const { job } = await running(12, before, 8);
       expect(await dispatch(fixture.context, job)).toBe('dispatched');
-      expect((await fixture.context.store.batches.countInFlight(job.id, noon)).batches).toBe(after);
+      expect((await inFlightOf(fixture.context.store, job.id, noon)).batches).toBe(after);
     },
   );
 
@@ -427,6 +424,6 @@ test.each([
       Array.from({ length: 100 }, (_, seq) => aBatch(job, seq, units(1))),
     );
     await dispatch(context, job);
-    expect((await context.store.batches.countInFlight(job.id, noon)).batches).toBe(expected);
+    expect((await inFlightOf(context.store, job.id, noon)).batches).toBe(expected);
   },
 );

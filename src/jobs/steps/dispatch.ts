@@ -7,6 +7,7 @@ import {
   type QueuedBatch,
   unqueue,
 } from '../../store/batches.ts';
+import { inFlightOf } from '../../store/counts.ts';
 import type { Job } from '../../store/documents.ts';
 import { findLiveProcesses, queueUnavailable, silentMs } from '../../store/operations.ts';
 import type { JobContext } from '../context.ts';
@@ -47,26 +48,31 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
     await store.jobs.move(job.id, ['approved'], 'processing', startedAt, { startedAt });
   }
   if (!isOpen(context, job)) return 'closed';
-  const window = windowOf(context, job);
-  const inFlight = await store.batches.countInFlight(job.id, clock.steady());
-  const roomOf = (region: string) => roomIn(region, window, inFlight);
-  const { byRegion } = inFlight;
+  const inFlight = await inFlightOf(store, job.id, clock.steady());
   const queued: QueuedBatch[] = [];
-  const { regions } = context.jobTypes.of(job).market;
-  if (job.region !== '' || regions.length <= 1) {
-    const rooms = [...byRegion.keys()].map(roomOf);
-    const room = Math.min(window, ...rooms);
-    if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.steady())));
-  } else {
-    for (const region of [...regions, '']) {
-      const room = roomOf(region);
-      if (room === 0) continue;
-      const batches = await store.batches.queue(job.id, room, clock.steady(), region);
-      queued.push(...batches);
-    }
-  }
-  if (byRegion.size === 0 && queued.length === 0) return 'idle';
+  for (const { room, region } of roomsOf(context, job, inFlight))
+    queued.push(...(await store.batches.queue(job.id, room, clock.steady(), region)));
+  if (inFlight.byRegion.size === 0 && queued.length === 0) return 'idle';
   return publish(context, queued);
+}
+
+/** Batches to queue now: of the whole job, or of one region. */
+interface Room {
+  room: number;
+  region?: string;
+}
+
+/** Returns the numbers of batches of a job to queue now, if so many are waiting. */
+function roomsOf(context: JobContext, job: Job, inFlight: InFlight): Room[] {
+  const window = windowOf(context, job);
+  const { regions } = context.jobTypes.of(job).market;
+  if (job.region === '' && regions.length > 1)
+    return [...regions, '']
+      .map((region) => ({ region, room: roomIn(region, window, inFlight) }))
+      .filter(({ room }) => room > 0);
+  const rooms = [...inFlight.byRegion.keys()].map((region) => roomIn(region, window, inFlight));
+  const room = Math.min(window, ...rooms);
+  return room > 0 ? [{ room }] : [];
 }
 
 /** Returns the number of batches of a region to queue now. */
@@ -79,6 +85,31 @@ function roomIn(region: string, window: number, { byRegion, deferred }: InFlight
   // Refilling in steps saves a write to the store for each finished batch.
   return room < Math.max(1, window >> 2) ? 0 : room;
 }
+
+/**
+ * Returns those running jobs that a dispatch would change: jobs that have not started, jobs with
+ * waiting batches and room for them, and jobs without a batch in flight.
+ */
+export async function findUndispatched(
+  context: JobContext,
+  jobs: readonly Job[],
+): Promise<ReadonlySet<Job>> {
+  const { batches } = context.store;
+  const idsOf = (some: readonly Job[]) => some.map(({ id }) => id);
+  const now = context.clock.steady();
+  const inFlight = await batches.countInFlight(idsOf(jobs), now);
+  const isIdle = ({ id, state }: Job) => state === 'approved' || !inFlight.has(id);
+  const active = jobs.filter((job) => !isIdle(job));
+  const withRoom = active.filter((job) => roomsOf(context, job, inFlight.get(job.id)!).length > 0);
+  const which = { jobId: { in: idsOf(withRoom) }, state: 'waiting' } as const;
+  const waiting = withRoom.length === 0 ? [] : await batches.countBy(which, ['jobId']);
+  const waitingIds = new Set(waiting.map(({ jobId }) => jobId));
+  return new Set([...jobs.filter(isIdle), ...withRoom.filter(({ id }) => waitingIds.has(id))]);
+}
+
+/** Returns true if the first dispatch of a job queues all of its batches. */
+export const isQueuedAtOnce = (context: JobContext, job: Job): boolean =>
+  job.totalBatches <= windowOf(context, job);
 
 /** Calls dispatch() for an accepted job; after an error of the store, the sweep dispatches it. */
 export async function tryDispatch(context: JobContext, job: Job): Promise<Dispatched | 'deferred'> {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { type QueuedBatch, unqueue } from '../batches.ts';
 import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../claims.ts';
+import { inFlightOf } from '../counts.ts';
 import {
   aBatch,
   aFailure,
@@ -41,7 +42,7 @@ export function claimConformance(open: OpenStores): void {
       ['waiting', null],
       ['waiting', null],
     ]);
-    expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
+    expect(await inFlightOf(stores.store, job.id, aTime)).toMatchObject({
       batches: 2,
       deferred: new Map(),
     });
@@ -124,7 +125,7 @@ export function claimConformance(open: OpenStores): void {
     };
     expect(claimed).toEqual({ ...expected, dueAt: aTime, isInterrupted: false });
     expect(await collect(stores.store.batches.read(job.id))).toEqual([expected]);
-    expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
+    expect(await inFlightOf(stores.store, job.id, aTime)).toMatchObject({
       batches: 1,
       deferred: new Map(),
     });

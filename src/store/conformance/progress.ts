@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { findUnit, hasOutstanding } from '../batches.ts';
 import { releaseBatch } from '../claims.ts';
-import { countsOf } from '../counts.ts';
+import { countsOf, inFlightOf } from '../counts.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
 
@@ -29,7 +29,7 @@ export function progressConformance(open: OpenStores): void {
       batches: { total: 4, success: 1, failed: 1 },
     });
     expect(await hasOutstanding(stores.store, job.id)).toBe(true);
-    expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
+    expect(await inFlightOf(stores.store, job.id, aTime)).toMatchObject({
       batches: 1,
       deferred: new Map(),
     });
@@ -68,7 +68,7 @@ export function progressConformance(open: OpenStores): void {
       await releaseBatch(stores.store, { ...batches[at]!, attempt: 1 }, notBefore);
     }
     await stores.store.batches.claim(batches[3]!, 0, aTime, aTime + 90);
-    const count = (now: number) => stores.store.batches.countInFlight(job.id, now);
+    const count = (now: number) => inFlightOf(stores.store, job.id, now);
     const regionsInFlight = (sg: number, id: number, th: number) =>
       new Map(Object.entries({ sg, id, th }));
     const all = new Map([
@@ -111,7 +111,7 @@ export function progressConformance(open: OpenStores): void {
     const none = { total: 0, success: 0, failed: 0 };
     expect(await countsOf(stores.store, newId())).toEqual({ units: none, batches: none });
     expect(await hasOutstanding(stores.store, newId())).toBe(false);
-    expect(await stores.store.batches.countInFlight(newId(), aTime)).toEqual({
+    expect(await inFlightOf(stores.store, newId(), aTime)).toEqual({
       batches: 0,
       byRegion: new Map(),
       deferred: new Map(),

@@ -1,4 +1,5 @@
 import type { Document, Filter, Collection as Stored } from 'mongodb';
+import { newId } from '../../base/id.ts';
 import { type Collection, listBy, type UpdateOptions, type Where } from '../collection.ts';
 import { type Collections, declarations } from '../collections.ts';
 import { type Declaration, type FieldOf, fixedFields, readFields } from '../declaration.ts';
@@ -206,28 +207,29 @@ export function createCollection<T extends object>(
         } as Filter<StoredDocument>;
         // Each claim changes both.
         const fence = claimCounter ?? dueTime;
-        const found = await collection
+        const due = await collection
           .find(isDue, { projection: { [fence]: 1 } })
           .sort({ [dueTime]: 1, _id: 1 })
           .limit(limit)
           .toArray();
-        const claimed = await Promise.all(
-          found.map((stored) =>
-            collection.findOneAndUpdate(
-              { ...isDue, _id: stored._id, [fence]: stored[fence] } as Filter<StoredDocument>,
-              {
-                $set: { [dueTime]: leaseUntil },
-                ...(claimCounter === undefined ? {} : { $inc: { [claimCounter]: 1 } }),
-              } as Document,
-              { returnDocument: 'after', projection },
-            ),
-          ),
-        );
+        if (due.length === 0) return [];
+        const claimId = newId();
+        const claim = {
+          $set: { [dueTime]: leaseUntil, claimId },
+          ...(claimCounter === undefined ? {} : { $inc: { [claimCounter]: 1 } }),
+        } as Document;
+        const writes = due.map((stored) => ({
+          updateOne: {
+            filter: { ...isDue, _id: stored._id, [fence]: stored[fence] } as typeof isDue,
+            update: claim,
+          },
+        }));
+        await collection.bulkWrite(writes, { ordered: false });
+        const ids = { _id: { $in: due.map(({ _id }) => _id) } };
+        const which = { ...filter(where), ...ids, claimId } as Filter<StoredDocument>;
+        const claimed = await collection.find(which, { projection }).toArray();
         const by = declaredOrder[0] as keyof T;
-        return claimed
-          .filter((stored) => stored !== null)
-          .map(read)
-          .sort((a, b) => Number(a[by]) - Number(b[by]));
+        return claimed.map(read).sort((a, b) => Number(a[by]) - Number(b[by]));
       }),
 
     remove: (where, limit) =>

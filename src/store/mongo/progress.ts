@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { Backlog, Batch, BatchState, ProgressStore } from '../batches.ts';
 import { inChunks } from '../chunks.ts';
-import { type CountRow, readCounts } from '../counts.ts';
+import { type CountRow, type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';
@@ -12,30 +12,28 @@ const readChunk = 20;
 
 const inFlight: BatchState[] = ['queued', 'claimed'];
 
+interface InFlightRow extends Pick<InFlightCount, 'batches' | 'deferred'> {
+  _id: Pick<InFlightCount, 'jobId' | 'region'>;
+}
+
 /** Creates the reading methods of BatchStore for MongoDB. */
 export function progressStore(engine: MongoEngine): ProgressStore {
   return {
-    countInFlight: (jobId, now) =>
+    countInFlight: (jobIds, now) =>
       engine.run(async ({ batches }) => {
         // Null is less than any time.
         const isDeferred = { $and: [{ $eq: ['$state', 'queued'] }, { $gt: ['$notBefore', now] }] };
-        const rows = batches.aggregate<{ _id: string; batches: number; deferred: number }>([
-          { $match: { jobId, state: { $in: inFlight } } },
+        const rows = batches.aggregate<InFlightRow>([
+          { $match: { jobId: { $in: jobIds }, state: { $in: inFlight } } },
           {
             $group: {
-              _id: '$region',
+              _id: { jobId: '$jobId', region: '$region' },
               batches: { $sum: { $cond: [isDeferred, 0, 1] } },
               deferred: { $sum: { $cond: [isDeferred, 1, 0] } },
             },
           },
         ]);
-        const regions = await rows.toArray();
-        const deferred = regions.filter((region) => region.deferred > 0);
-        return {
-          batches: regions.reduce((sum, region) => sum + region.batches, 0),
-          byRegion: new Map(regions.map((region) => [region._id, region.batches])),
-          deferred: new Map(deferred.map((region) => [region._id, region.deferred])),
-        };
+        return inFlightByJob((await rows.toArray()).map(({ _id, ...row }) => ({ ..._id, ...row })));
       }),
 
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),

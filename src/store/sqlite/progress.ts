@@ -1,6 +1,6 @@
 import type { Backlog, Batch, ProgressStore } from '../batches.ts';
 import { inChunks } from '../chunks.ts';
-import { readCounts } from '../counts.ts';
+import { type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
@@ -36,21 +36,18 @@ const counts = {
 /** Creates the reading methods of BatchStore for SQLite. */
 export function progressStore(engine: SqliteConnection, cache: ReadCache): ProgressStore {
   return {
-    countInFlight: async (jobId, now) => {
-      const rows = engine.all<{ region: string; batches: number; off: number }>(
-        `SELECT region, count(*) AS batches, count(*) FILTER (WHERE state = 'queued' AND not_before > ?) AS off
-         FROM batches WHERE job_id = ? AND state <> 'done' AND state IN ('queued', 'claimed') GROUP BY region`,
-        now,
-        jobId,
-      );
-      return {
-        batches: rows.reduce((sum, { batches, off }) => sum + batches - off, 0),
-        byRegion: new Map(rows.map(({ region, batches, off }) => [region, batches - off])),
-        deferred: new Map(
-          rows.filter(({ off }) => off > 0).map(({ region, off }) => [region, off]),
+    countInFlight: async (jobIds, now) =>
+      inFlightByJob(
+        engine.all<InFlightCount>(
+          `SELECT job_id AS jobId, region,
+             count(*) FILTER (WHERE state <> 'queued' OR not_before IS NULL OR not_before <= ?1) AS batches,
+             count(*) FILTER (WHERE state = 'queued' AND not_before > ?1) AS deferred
+           FROM batches WHERE job_id IN (SELECT value FROM json_each(?2))
+             AND state <> 'done' AND state IN ('queued', 'claimed') GROUP BY job_id, region`,
+          now,
+          JSON.stringify(jobIds),
         ),
-      };
-    },
+      ),
 
     countJobs: async (jobIds) => {
       const found = jobIds.map(

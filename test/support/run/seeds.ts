@@ -9,9 +9,13 @@ const firstSeeds = (count: number) => Array.from({ length: count }, (_, index) =
  */
 export const fixedSeeds = {
   /** Orders of events, and faults, of the core on SQLite (test/simulation). */
-  simulation: firstSeeds(25),
+  simulation: [
+    ...firstSeeds(25),
+    // The first one in which a frozen process writes after its claim expired.
+    41,
+  ],
   /** The same on MongoDB. These two take every rare path. */
-  'simulation-mongo': [19, 36],
+  'simulation-mongo': [10, 41],
   /** Inputs of the property tests (test/support/run/properties.ts). */
   properties: [1],
   /** Pages with several random changes (src/markets/mutated-pages.test.ts). */
