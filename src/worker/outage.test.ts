@@ -7,7 +7,7 @@ import {
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import { firstWait } from '../store/batches.ts';
-import { countsOf } from '../store/counts.ts';
+import { countsOf, inFlightOf } from '../store/counts.ts';
 import type { Job } from '../store/documents.ts';
 import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';
@@ -107,10 +107,7 @@ describe('an outage of the result storage', () => {
       urls: Array.from({ length: 40 }, (_, at) => `https://mkta.sg/shop/${21 + (at % 2)}`),
     });
     await passMinutes(10);
-    const { batches } = await fixture.context.store.batches.countInFlight(
-      jobId,
-      fixture.clock.now(),
-    );
+    const { batches } = await inFlightOf(fixture.context.store, jobId, fixture.clock.now());
     expect(batches).toBeGreaterThan(0);
     const attempts = (await fixture.context.store.batches.find({ jobId })).map(
       ({ attempt }) => attempt,

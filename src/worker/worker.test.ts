@@ -10,7 +10,7 @@ import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';
 import { countsOf } from '../store/counts.ts';
-import { replaceMethods } from '../store/wrap.ts';
+import { replaceMethods, wrapMethods } from '../store/wrap.ts';
 import { startWorker } from './worker.ts';
 
 let fixture: JobFixture;
@@ -36,6 +36,29 @@ test('reports the batches in progress and counts completed units', async () => {
   await fixture.waitForState(jobId, 'completed');
   await fixture.eventually('nothing is in hand', () => worker.stats.batches === 0);
   expect(worker.stats.unitsDone).toBe(120);
+  await worker.stop();
+});
+
+test('looks for outstanding batches after the last one of a job that it has claimed', async () => {
+  const held = Promise.withResolvers<void>();
+  fixture.wrapFetch((fetch) => async (request) => {
+    await held.promise;
+    return fetch(request);
+  });
+  const userId = await fixture.createUser(10_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
+  await approve(fixture.context, jobId, newId());
+  const looks: string[] = [];
+  const store = wrapMethods(fixture.context.store, (name, method) => (...parameters) => {
+    if (name === 'batches.count' || name === 'batches.countInFlight') looks.push(name);
+    return method(...parameters);
+  });
+  const worker = await startWorker({ ...fixture.context, store }, [mkta]);
+  await fixture.eventually('three batches are in hand', () => worker.stats.batches === 3);
+  held.resolve();
+  await fixture.waitForState(jobId, 'completed');
+  // The end of the job looks once more.
+  expect(looks).toEqual(['batches.count', 'batches.count']);
   await worker.stop();
 });
 

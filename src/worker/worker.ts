@@ -3,7 +3,7 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
 import { postpone } from '../jobs/steps/release.ts';
-import { work } from '../jobs/steps/work.ts';
+import { type ClaimedJobs, work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import { type BatchReference, batchKey } from '../store/batches.ts';
@@ -17,14 +17,12 @@ import { observeBatches } from './observed-store.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
 /** Jobs of the batches that a worker has received and not completed. */
-interface JobsInHand {
-  /** Adds a batch of a job. Returns the function that removes it. */
-  add(jobId: string): () => void;
+interface JobsInHand extends ClaimedJobs {
   /**
-   * Returns a job, or null if there is none. A running job is read once while the worker has
-   * batches of it.
+   * Adds a batch of a job, which is read once while the worker has batches of it. Returns the
+   * function that removes it.
    */
-  get(jobId: string): Promise<Job | null>;
+  add(jobId: string): () => void;
 }
 
 /** Memory of the fields of a job that have a fixed size, in bytes. */
@@ -32,6 +30,7 @@ const jobBytes = 2_048;
 
 function createJobsInHand({ jobs }: Store): JobsInHand {
   const backlogs = createBacklogs();
+  const claimed = createBacklogs();
   const running = createBoundedMap<Job>({
     maxBytes: 1024 ** 2,
     sizeOf: ({ params, options }) => jobBytes + 2 * JSON.stringify([params, options]).length,
@@ -50,6 +49,13 @@ function createJobsInHand({ jobs }: Store): JobsInHand {
       const job = await jobs.get(jobId);
       if (job?.state === 'processing') running.set(jobId, job);
       return job;
+    },
+    begin: (jobId) => {
+      const end = claimed.add(jobId);
+      return () => {
+        end();
+        return claimed.of(jobId) === 0;
+      };
     },
   };
 }
@@ -217,7 +223,7 @@ export async function startWorker(
     const endUrgent = message.lane === 'single' ? context.pages.beginUrgent() : () => {};
     try {
       await inMessageSpan(context.queue, message, () =>
-        work(context, message, extend, stopping.signal, jobs.get),
+        work(context, message, extend, stopping.signal, jobs),
       );
     } finally {
       endUrgent();

@@ -8,7 +8,7 @@ import type { Job } from '../../store/documents.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { hasSegmentOf } from '../records.ts';
 import { type BatchWriter, createBatchWriter } from './batch-writer.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch, isQueuedAtOnce } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
 import { readBatchUnits } from './read-batch.ts';
 import { backOff, deferUntil, postpone, releaseClaim } from './release.ts';
@@ -29,26 +29,43 @@ const batchEnded = new Error('the batch ended');
  * batch is done or claimed by another worker. Writes are fenced by the attempt, so a worker that
  * lost the claim changes nothing (docs/reliability.md). Calls `extend` while the work continues.
  * Releases the batch when `signal` aborts. Throws `unavailable` while the disk is almost full.
- * `readJob` may return an earlier version of a running job: the fields used here do not change
- * before its end.
  */
 export async function work(
   context: JobContext,
   message: QueueMessage,
   extend: () => void,
   signal: AbortSignal,
-  readJob: (jobId: string) => Promise<Job | null> = context.store.jobs.get,
+  jobs: ClaimedJobs = { get: context.store.jobs.get, begin: () => () => true },
 ): Promise<void> {
   // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
   const batch = await claimBatch(context, message);
   if (batch === null) return;
-  await excuseProgress(context, batch);
-  if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
-  const job = await readJob(batch.jobId);
-  if (job === null) return;
-  const end = await processClaim(context, job, batch, { message, extend, stopping: signal });
-  if (end === 'done') await advanceJob(context, job);
+  const end = jobs.begin(batch.jobId);
+  try {
+    await excuseProgress(context, batch);
+    if (context.guard?.handOver && isSuspect(batch)) return await handOver(context, batch, message);
+    const job = await jobs.get(batch.jobId);
+    if (job === null) return;
+    const result = await processClaim(context, job, batch, { message, extend, stopping: signal });
+    if (result === 'done') await advanceJob(context, job, end());
+  } finally {
+    end();
+  }
+}
+
+/** Jobs of the batches that a worker has claimed. */
+export interface ClaimedJobs {
+  /**
+   * Returns a job, or null if there is none. It may be an earlier version of a running job: the
+   * fields used here do not change before its end.
+   */
+  get(jobId: string): Promise<Job | null>;
+  /**
+   * Counts a claimed batch of a job. Returns the function that ends it, and returns true if no
+   * other claimed batch of the job is left.
+   */
+  begin(jobId: string): () => boolean;
 }
 
 /** How a claim ended. `lost`: another worker has the batch, or its job was stopped. */
@@ -109,12 +126,17 @@ async function processClaim(
   }
 }
 
-/** Dispatches the next batches of a job after one is done, or ends the job after the last one. */
-async function advanceJob(context: JobContext, job: Job): Promise<void> {
+/**
+ * Dispatches the next batches of a job after one is done, or ends the job after the last one.
+ * `isLast`: no other batch of the job is claimed here, whose end would do so, too.
+ */
+async function advanceJob(context: JobContext, job: Job, isLast: boolean): Promise<void> {
   // A job that was stopped after the claim has no waiting batches, or will soon fail the ones
   // queued here.
   if (job.state !== 'processing') return;
-  const dispatched = job.totalBatches === 1 ? 'idle' : await dispatch(context, job);
+  const isQueued = isQueuedAtOnce(context, job);
+  if (isQueued && !isLast) return;
+  const dispatched = isQueued ? 'idle' : await dispatch(context, job);
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
 }
 
