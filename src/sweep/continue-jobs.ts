@@ -2,7 +2,7 @@ import { processDue } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { decideDue, finishApproval, finishTerminating } from '../jobs/steps/decide.ts';
-import { type Dispatched, dispatch, findUndispatched } from '../jobs/steps/dispatch.ts';
+import { type Dispatched, dispatch, findJobsToDispatch } from '../jobs/steps/dispatch.ts';
 import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
 import { discardSubmitted, finishDiscard, finishSubmit } from '../jobs/steps/submit.ts';
 import type { Job, JobState } from '../store/documents.ts';
@@ -59,7 +59,7 @@ export const checkWork: DueJobs = {
   claimSize: checksPerClaim,
   // Five commands of the store for all of them instead of four for each
   // (`npm run bench -- origins` counts the commands).
-  select: findUndispatched,
+  select: findJobsToDispatch,
 };
 
 /** Options of continueDue(). */

@@ -90,7 +90,7 @@ function roomIn(region: string, window: number, { byRegion, deferred }: InFlight
  * Returns those running jobs that a dispatch would change: jobs that have not started, jobs with
  * waiting batches and room for them, and jobs without a batch in flight.
  */
-export async function findUndispatched(
+export async function findJobsToDispatch(
   context: JobContext,
   jobs: readonly Job[],
 ): Promise<ReadonlySet<Job>> {
