@@ -55,7 +55,7 @@ test('counts a request whose body is malformed, and limits it', async () => {
   expect((await place('{')).status).toBe(429);
 });
 
-test('counts a response from the cache, and a call once', async () => {
+test('counts each cached response, and each forwarded call once', async () => {
   const ask = () => gateway.ask('/shop/parcels/6b0cbe2e-7a8e-4f0c-9d3f-0a4a6f1a0001');
   expect((await ask()).status).toBe(200);
   expect(counted).toBe(1);

@@ -166,7 +166,7 @@ test('createGateway() throws for a path that is declared twice', async () => {
   );
 });
 
-test('writes a frozen message once, and others each time', async () => {
+test('serializes a frozen message once, and other messages on each call', async () => {
   let written = 0;
   const orderWith = (number: bigint) => {
     const order = create(shopService.method.getOrder!.output);

@@ -220,7 +220,7 @@ test('passes the Idempotency-Key to the core and rejects characters other than v
   }
 });
 
-test('sends a request id with every response: that of the caller if it is valid', async () => {
+test('returns a request id with every response: the one of the caller if it is valid', async () => {
   const id = async (given?: string) =>
     (
       await gateway.ask(

@@ -88,7 +88,7 @@ test('calls methods over Connect in the binary format, with the key', async () =
   });
 });
 
-test('passes the warning of a response on', async () => {
+test('reports a repeated warning to onWarning once', async () => {
   const warnings: string[] = [];
   const gleaner = await client(
     (_, number, response) => {
@@ -207,7 +207,7 @@ describe('an error', () => {
     });
   });
 
-  test('is a GleanerError for a page of a proxy, and for a response of another shape', async () => {
+  test('is a GleanerError for an HTML page of a proxy and for an unexpected response', async () => {
     const gleaner = await client((_, number, response) =>
       number === 0
         ? response.writeHead(404).end('<h1>Nothing here</h1>\n')
@@ -289,7 +289,7 @@ describe('retries', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('end after the maximum number of attempts, with the address that does not respond', async () => {
+  test('stop after the maximum number of attempts, with an error that names the address', async () => {
     const gleaner = await client((_, _number, response) => response.destroy(), { maxAttempts: 2 });
     const error = await failed(gleaner.find(jobId));
     expect(error.status).toBe(0);

@@ -60,10 +60,13 @@ describe('readBody()', () => {
   test.each([
     ['1.1', 1],
     ['1.0', 0],
-  ])('lets a client of HTTP/%s that waits continue %i times', async (httpVersion, continued) => {
-    const request = Object.assign(requestOf({ expect: '100-continue' }, 'body'), { httpVersion });
-    expect(await read(request)).toMatchObject({ text: 'body', continued });
-  });
+  ])(
+    'sends 100 Continue to a waiting client of HTTP/%s %i times',
+    async (httpVersion, continued) => {
+      const request = Object.assign(requestOf({ expect: '100-continue' }, 'body'), { httpVersion });
+      expect(await read(request)).toMatchObject({ text: 'body', continued });
+    },
+  );
 
   test('reads gzip in many pieces that arrive faster than they are decompressed', async () => {
     const body = randomBytes(2_000_000);

@@ -62,7 +62,7 @@ describe('queryReader()', () => {
     expect((found.message as unknown as { weight: number }).weight).toBe(Number(text));
   });
 
-  test('refuses a parameter that is sent twice where one value is meant', () => {
+  test('rejects a repeated parameter of a field with a single value', () => {
     const { problems, path } = fromQuery('Line', 'item_id=1&shop_id=2&item_id=1');
     expect(problems).toEqual([
       {

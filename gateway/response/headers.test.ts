@@ -73,7 +73,7 @@ test('sends the Location of a created order with 202, in the path form of the re
   expect(await locationOf(note)).toBeNull();
 });
 
-test('responds with 304 to a known tag of the core although links differ', async () => {
+test('responds with 304 to a current ETag of the core even if the links differ', async () => {
   let calls = 0;
   const core = await open({
     GetParcel: (_message, { responseHeaders }) => {
@@ -100,7 +100,7 @@ test('responds with 304 to a known tag of the core although links differ', async
   expect(core.calls.at(-1)!.context.ifNoneMatch).toBe('W/"one"');
 });
 
-test('tags a list by its text if the core sends no tag', async () => {
+test('derives the ETag of a list from its JSON if the core sends none', async () => {
   let numbers = [1n, 2n];
   await open({ ListOrders: () => ({ numbers }) });
   const tag = (await gateway.ask('/shop/orders')).headers.get('etag')!;

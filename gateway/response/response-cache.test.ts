@@ -97,7 +97,7 @@ describe('createResponseCache()', () => {
       expect(count()).toBe(3);
     });
 
-    test('is replaced by that of a caller who waits for a change', async () => {
+    test('is replaced by the response to a caller that waits for a change', async () => {
       const { make, count } = maker(running, over);
       const ask = responders();
       await ask('key', false, make, write);
