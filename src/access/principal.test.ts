@@ -136,7 +136,7 @@ test('a call neither waits for the last use to be written nor fails with it', as
   expect(tried).toBe(1);
 });
 
-test('says of a key with other characters that it is not valid, and of none that it is missing', async () => {
+test('reports a key with invalid characters as invalid, and an empty one as missing', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
   await expect(authenticate('Bearer gl_…')).rejects.toThrow(
     /^The API key is not valid: it contains/,

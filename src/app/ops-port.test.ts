@@ -14,7 +14,7 @@ const statusOf = (port: number, path: string) =>
     sent.on('error', reject).end();
   });
 
-test('responds to targets that are not URLs with 404, and to queries as without them', async () => {
+test('returns 404 for malformed targets, and ignores queries', async () => {
   const server = await openOpsPort({
     host: '127.0.0.1',
     port: 0,

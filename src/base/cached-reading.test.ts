@@ -14,7 +14,7 @@ describe('cacheReading()', () => {
     expect(await read()).toBe(2);
   });
 
-  test('reuses a value 20 times as long as its reading took', async () => {
+  test('reuses a value for 20 times the duration of its reading', async () => {
     const clock = createManualClock(0);
     let readings = 0;
     const read = cacheReading(clock, async () => {

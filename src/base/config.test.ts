@@ -61,7 +61,7 @@ test('loadConfig() opens the operations port 9464 by default', () => {
   expect(loadConfig({ GLEANER_OPS_PORT: '0' }).opsPort).toBe(0);
 });
 
-test('loadConfig() starts a worker process per core but one by default, on both stacks', () => {
+test('loadConfig() starts one worker process fewer than cores by default, on both stacks', () => {
   const workers = Math.max(1, Math.min(availableParallelism() - 1, 64));
   expect(loadConfig({ MONGODB_URI: 'mongodb://h/d', NATS_URL: 'nats://h' })).toMatchObject({
     workers,

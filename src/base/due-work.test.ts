@@ -21,13 +21,13 @@ function workOf(count: number, rest: Partial<DueWork<number>> = {}) {
 }
 
 describe('processDue()', () => {
-  test('processes all that is due', async () => {
+  test('processes all due documents', async () => {
     const { work, done } = workOf(10);
     expect(await processDue(work, clock)).toBe(10);
     expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  test('processes as many at the same time as the limit says', async () => {
+  test('processes up to the limit at the same time', async () => {
     const held = Promise.withResolvers<void>();
     const started: number[] = [];
     const process = (at: number) => {

@@ -101,7 +101,7 @@ function openHearing() {
   return { channel, heard, sent };
 }
 
-test('messages of one turn are sent together, in order', async () => {
+test('sends the messages of one turn of the event loop together, in order', async () => {
   const { channel, heard, sent } = openHearing();
   channel.notify('hear', 'one');
   const doubled = channel.call('double', 4);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('replaces a file with a private one, and leaves no draft', () => {
+test('replaces a file with a private one, and leaves no temporary file', () => {
   writeFileSync(file, 'former', { mode: 0o644 });
   replaceFile(file, 'new');
   expect(readFileSync(file, 'utf8')).toBe('new');

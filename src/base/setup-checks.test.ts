@@ -48,7 +48,7 @@ test('diagnoseSetup() shows no secret of a bucket or a webhook', () => {
   );
 });
 
-test('diagnoseSetup() leaves the backups of engines to them', () => {
+test('diagnoseSetup() does not ask for backups of the distributed stack', () => {
   const names = diagnoseSetup({ ...config, mongoUri: 'mongodb://127.0.0.1:1/' }).map(
     ({ name }) => name,
   );

@@ -235,7 +235,7 @@ describe('steady()', () => {
   });
 });
 
-test('processes that start beside each other under load see no step', async () => {
+test('processes that start concurrently under load detect no step', async () => {
   const record = createMemoryClockRecord();
   const first = onHost({ record });
   first.state.slowMs = 5_000;

@@ -93,7 +93,7 @@ describe('the name of a job', () => {
     expect(read({ name: text }).problems).toEqual([{ loc: ['query', 'name'], type, msg }]);
   });
 
-  test('is refused in a message, as in a text, and kept without surrounding spaces', () => {
+  test('is validated in messages and metadata alike, and trimmed', () => {
     const problemsOf = (name: string) =>
       validateMessage(SubmitOptionsSchema, create(SubmitOptionsSchema, { name }));
     for (const name of ['', ' \u00a0 ', 'a\u0007', '\n', 'x'.repeat(101)])
@@ -105,14 +105,14 @@ describe('the name of a job', () => {
   });
 
   test.each(['Übersicht 価格 🛒', '50% off', '100%25', 'a+b&c=d', '%', '\ud800'])(
-    'is the same after metadata: %j',
+    'round-trips through metadata: %j',
     (name) => {
       const header = new Headers(writeSubmitOptions({ name }));
       expect(decodeMetadata(header.get('gleaner-name')!)).toBe(name.toWellFormed());
     },
   );
 
-  test('keeps what is not percent-encoded UTF-8 in metadata', () => {
+  test('is returned unchanged from metadata if it is not percent-encoded UTF-8', () => {
     for (const text of ['50% off', '%zz', '%ff', 'x%']) expect(decodeMetadata(text)).toBe(text);
   });
 });
@@ -134,7 +134,7 @@ test('writeSubmitOptions() writes metadata that readSubmitOptions() reads', () =
   expect(options).toEqual(create(SubmitOptionsSchema, { maxCredits: 0 }));
 });
 
-test('no option has the name of a field of a request that it goes with', () => {
+test('no option shares its name with a field of a request that accepts it', () => {
   const inputs = services
     .flatMap(({ methods }) => methods.filter(takesSubmitOptions))
     .map(({ input }) => input);

@@ -144,7 +144,7 @@ describe('below the path of the public address', () => {
       );
   });
 
-  test('is the redirect of the start page', async () => {
+  test('is included in the redirect of the start page', async () => {
     expect((await ask('/')).headers.get('location')).toBe('/a&b/gleaner/console');
   });
 

@@ -21,7 +21,7 @@ const to = (content: string) => async () => {
 };
 afterEach(() => void made.splice(0));
 
-test('open() makes a conversion once, also for calls at the same time', async () => {
+test('open() runs a conversion once, also for concurrent calls', async () => {
   open();
   const both = await Promise.all([
     conversions.open('a', to('lamp')),

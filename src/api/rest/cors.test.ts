@@ -101,7 +101,7 @@ describe('with an origin', () => {
     },
   );
 
-  test('answers OPTIONS without a preflight request as before', async () => {
+  test('responds to OPTIONS without a preflight request as without CORS', async () => {
     const response = await api.ask('/v1/shop/orders/1', { method: 'OPTIONS', headers: { origin } });
     expect([response.status, response.headers.get('allow')]).toEqual([
       204,

@@ -349,7 +349,7 @@ describe('a link with a format', () => {
     expect((await get(link, { range: 'bytes=21-' })).status).toBe(416);
   });
 
-  test('has another tag than the file, and responds with 304 to its own', async () => {
+  test('has its own ETag, which differs from that of the file, and responds with 304 to it', async () => {
     const [own, file] = await Promise.all([get(link), get('/files/job/full.json?good')]);
     const tag = own.headers.get('etag')!;
     expect(tag.replace('W/', '')).not.toBe(file.headers.get('etag'));
@@ -377,7 +377,7 @@ describe('a link with a format', () => {
     expect((await get('/files/job/full.json?good&only=changed')).status).toBe(422);
   });
 
-  test('is made once, however often and in whatever parts it is requested', async () => {
+  test('is converted once for any number of requests and ranges', async () => {
     const signals: AbortSignal[] = [];
     const counting: ExportFile = (path, wanted, signal) => {
       signals.push(signal);
@@ -397,7 +397,7 @@ describe('a link with a format', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  test('is sent as it is made if it is too large to be kept, and ends with the response', async () => {
+  test('is streamed during the conversion if it is too large to cache, and stops with the response', async () => {
     const signals: AbortSignal[] = [];
     const counting: ExportFile = (path, wanted, signal) => {
       signals.push(signal);
@@ -572,7 +572,7 @@ describe('a link with the record of its file', () => {
     expect(restored).toEqual([path]);
   });
 
-  test('breaks off a file with other contents, and is 502 from then on', async () => {
+  test('aborts the response for a file with other contents, and returns 502 afterwards', async () => {
     stored[path] = `x${text.slice(1)}`;
     const first = await ask();
     expect(first.status).toBe(200);
@@ -583,7 +583,7 @@ describe('a link with the record of its file', () => {
     expect(await (await ask()).text()).toBe(text);
   });
 
-  test('is never a complete response of HTTP/1.0 for a file with other contents', async () => {
+  test('never ends a response of HTTP/1.0 normally for a file with other contents', async () => {
     stored[path] = `${text.slice(0, -1)}x`;
     const socket = connect(served.port, '127.0.0.1');
     const end = Promise.withResolvers<string>();
@@ -598,7 +598,7 @@ describe('a link with the record of its file', () => {
     expect(received).toBeLessThan(text.length);
   });
 
-  test('is the file again once it could be restored', async () => {
+  test('returns the file again after it was restored', async () => {
     stored[path] = 'x';
     restore = () => {
       stored[path] = text;
@@ -692,7 +692,7 @@ describe('a link to the file of a batch', () => {
     await api.close(0);
   });
 
-  test('does not return all of a damaged one, and is damage from then on', async () => {
+  test('aborts the response for damaged rows, and returns storage_damaged afterwards', async () => {
     stored[merged] = stored[merged]!.replace('second', 'SECOND');
     await expect(ask().then((response) => response.text())).rejects.toThrow();
     const response = await ask();
@@ -702,7 +702,7 @@ describe('a link to the file of a batch', () => {
     ]);
   });
 
-  test('is damage if the merged file is missing', async () => {
+  test('returns storage_damaged if the merged file is missing', async () => {
     delete stored[merged];
     const response = await ask();
     expect([response.status, await response.json()]).toMatchObject([

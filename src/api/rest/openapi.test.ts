@@ -44,7 +44,7 @@ const schema = (name: string) =>
     properties: Record<string, Record<string, unknown>>;
   };
 
-test('is written in many turns of the event loop, in which other requests are served', async () => {
+test('is serialized over many turns of the event loop, so that other requests are served', async () => {
   let turns = 0;
   const turn = () => {
     turns += 1;
@@ -65,7 +65,7 @@ test('is valid OpenAPI 3.1', async () => {
   expect(document.servers).toEqual([{ url: 'http://gleaner.test' }]);
 });
 
-test('has the version of the interface, and labels its kinds Beta but variants sold', () => {
+test('has the version of the interface, and labels every kind but variants sold as Beta', () => {
   expect(document.info.version).toBe('1.0.0');
   const beta = Object.entries(document.paths)
     .filter(([, operations]) =>

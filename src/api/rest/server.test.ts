@@ -80,7 +80,7 @@ describe('with the maximum number of connections, a further one', () => {
     expect(gateway.connections()).toBe(3);
   });
 
-  test('replaces the oldest between its requests, if all have had one', async () => {
+  test('replaces the oldest idle one if all have had a request', async () => {
     await start({ maxConnections: 2 });
     const used = [await connected(health), await connected(health)];
     for (const socket of used) if (socket.bytesRead === 0) await response(socket);
@@ -105,7 +105,7 @@ describe('with the maximum number of connections, a further one', () => {
     expect(sockets.map(({ closed }) => closed)).toEqual([false, true, false, false]);
   });
 
-  test('is closed while all have an accepted request', async () => {
+  test('is closed if every other one has an accepted request in progress', async () => {
     await start({ maxConnections: 1 });
     const using = await connected(
       `${head('key-ann')}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`,

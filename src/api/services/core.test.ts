@@ -80,7 +80,7 @@ test('an unknown page token is a problem of page_token at its place in the reque
   }
 });
 
-test('a forged page token is a position or invalid, never an internal error', async () => {
+test('a forged page token is accepted as a position or rejected as invalid', async () => {
   const operator = OperatorService.method;
   const places = [
     ['9999999999999999', 'x'],

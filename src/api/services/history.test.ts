@@ -56,7 +56,7 @@ describe('getHistory', () => {
     ]);
   });
 
-  test('returns only the wanted values, and observations in which one of them changed', async () => {
+  test('returns only the requested values, and observations in which one of them changed', async () => {
     await tracking.run(userId, [lamp]);
     for (const change of [
       { title: 'B' },
@@ -207,7 +207,7 @@ describe('changes of a job', () => {
     await expect(download).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  test('do not exist for jobs of others, and for those that are not tracked', async () => {
+  test('are not_found for jobs of other users and for jobs without tracking', async () => {
     const { jobId } = await tracking.run(userId, [lamp]);
     const plain = await tracking.end(userId, [lamp], 'false');
     const calls = [

@@ -125,7 +125,7 @@ describe('createApiKey', () => {
     ]);
   });
 
-  test('is refused to a key with a ceiling and to one without every scope', async () => {
+  test('rejects keys with a ceiling and keys that lack a scope', async () => {
     const limited = await core.createKey(userId, 'user', { creditCeiling: 5 });
     await expect(limited.caller.call(createOwnKey, { name: 'x' })).rejects.toMatchObject({
       code: 'forbidden',
@@ -181,7 +181,7 @@ test('revokeApiKey keeps the last key with the role admin', async () => {
 });
 
 describe('a credit ceiling', () => {
-  test('refuses a submission above the rest, with the ceiling and the values', async () => {
+  test('rejects a submission above the remaining credits, and names the ceiling and the shortfall', async () => {
     const { caller, keyId } = await core.createKey(userId, 'user', { creditCeiling: 48 });
     await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
     const { jobId } = await caller.call(submitVariantSold, threeUnits);

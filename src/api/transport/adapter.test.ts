@@ -103,7 +103,7 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
     if (role !== 'gateway') expect(await sendHalfGrpc(ports()[role], listUsers, headers)).toBe('7');
   });
 
-  test('names the methods of a path in the response to another one', async () => {
+  test('lists the allowed methods in the response to another method', async () => {
     const response = await fetch(`http://127.0.0.1:${ports()[role]}${getAccount}`);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
@@ -118,7 +118,7 @@ describe.each(['core', 'gateway', 'forward'] as const)('the %s', (role) => {
 });
 
 describe('a timeout', () => {
-  test.each(['0n', '0S', '00000000H'])('of %s is over before the call begins', async (timeout) => {
+  test.each(['0n', '0S', '00000000H'])('of %s expires before the call begins', async (timeout) => {
     const headers = { authorization: stage.authorization, 'grpc-timeout': timeout };
     expect(await sendHalfGrpc(stage.server.port, submit, headers)).toBe('4');
   });
@@ -287,7 +287,7 @@ describe('an integer in JSON', () => {
   const createKey = '/gleaner.account.v1.AccountService/CreateApiKey';
   const getUsage = '/gleaner.account.v1.AccountService/GetUsage';
 
-  test.each(['"0x10"', '"0b11"', '"-0o7"', '"0X10"'])('is not %s', async (numeral) => {
+  test.each(['"0x10"', '"0b11"', '"-0o7"', '"0X10"'])('rejects the numeral %s', async (numeral) => {
     const { status, body } = await post(createKey, `{"name":"ci","creditCeiling":${numeral}}`);
     expect([status, body.code]).toEqual([400, 'invalid_argument']);
     expect(body.message).toContain('credit_ceiling: Input should be a valid integer, not');
@@ -296,7 +296,7 @@ describe('an integer in JSON', () => {
     );
   });
 
-  test.each(['"16"', '16'])('is %s, also compressed', async (numeral) => {
+  test.each(['"16"', '16'])('accepts %s, also in a compressed body', async (numeral) => {
     const text = `{"name":"0x10","creditCeiling":${numeral}}`;
     expect((await post(createKey, text)).status).toBe(200);
     expect((await post(createKey, gzipSync(text), gzip)).status).toBe(200);

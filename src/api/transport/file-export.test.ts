@@ -67,7 +67,7 @@ test('a separate gateway gets the records of a file with their type and name', a
   expect(await textOf(bytes)).toBe(rows.join(''));
 });
 
-test('a table without bytes is a response, too', async () => {
+test('an export of 0 bytes is a successful response', async () => {
   exportFile = async () => ({
     contentType: 'text/csv',
     fileName: 'empty.csv',
@@ -128,7 +128,7 @@ test('the core stops when the gateway ends the export', async () => {
 test.each([
   ['a link that is not valid', 'job/full?bad'],
   ['a link that requires a key', 'job/full?good&bearer'],
-])('%s authorizes no call', async (_name, link) => {
+])('%s does not authorize an export', async (_name, link) => {
   exportFile = () => Promise.reject(new Error('the call was not refused'));
   await expect(remote(() => link)('job/full', wanted, signal())).rejects.toMatchObject({
     code: 'link_invalid',
@@ -141,7 +141,7 @@ test('a call without a link is refused', async () => {
   await expect(parts.next()).rejects.toMatchObject({ rawMessage: 'The link is not valid' });
 });
 
-test('a core that is down is unavailable', async () => {
+test('an export is unavailable while the core is down', async () => {
   const exportRemote = remote();
   await core.close();
   await expect(exportRemote('job/full', wanted, signal())).rejects.toMatchObject({

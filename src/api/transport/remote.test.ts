@@ -320,7 +320,7 @@ test.each([
   expect(seen[1]!.get('x-credits-remaining')).toBe('970');
 });
 
-test('errors are those of the core, with their details', async () => {
+test('a gateway returns the errors of the core with their details', async () => {
   const client = createClient(
     JobService,
     createConnectTransport({ baseUrl: address(front), httpVersion: '1.1' }),

@@ -196,7 +196,7 @@ test('resets an HTTP/2 stream with an incomplete body, but not an open response 
 });
 
 test.each(['99999999H', '99999999M', '99999999S'])(
-  'a call with the timeout %s does not end',
+  'a stream with the timeout %s stays open',
   async (timeout) => {
     await open({});
     const session = await openSession();

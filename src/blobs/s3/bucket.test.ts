@@ -131,7 +131,7 @@ describe.skipIf('missing' in s3)(`put()${'missing' in s3 ? ` (${s3.missing})` : 
     expect(await reader.listJob(jobId)).not.toContain(key('b.csv'));
   });
 
-  test('names the response of a service that refuses', async () => {
+  test('rejects with the status and the error code of the service', async () => {
     for (const [other, status, words] of [
       [{ secretKey: 'wrong' }, 403, 'SignatureDoesNotMatch'],
       [{ bucket: 'absent' }, 404, 'NoSuchBucket'],

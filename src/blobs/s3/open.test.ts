@@ -132,7 +132,7 @@ test('ping() fails within seconds if the storage accepts connections but never r
   await new Promise((resolve) => silent.close(resolve));
 });
 
-describe('a response that is not one of the storage', () => {
+describe('a response of another service than the storage', () => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();

@@ -10,7 +10,7 @@ test.each([
   ['shopify', 'mktf'],
   ['shop', 'shop'],
   ['', ''],
-])('marketPath() takes %j as %j', (text, path) => {
+])('marketPath() resolves %j to %j', (text, path) => {
   expect(marketPath(text)).toBe(path);
 });
 

@@ -101,7 +101,7 @@ describe('prepare()', () => {
     ['https://a.test/1\nhttps://a.test/2\n', 'lines'],
     ['https://a.test/1\nhttps://a.test/2\n', 'csv'],
     ['url\nhttps://a.test/1\nhttps://a.test/2\n', 'csv'],
-  ] as const)('of a kind with one column is made of %j as %s', (text, format) => {
+  ] as const)('creates a body with one column from %j as %s', (text, format) => {
     expect(bodyOf('mktf', 'search_bulk', text, [], format).body).toEqual({
       items: [{ url: 'https://a.test/1' }, { url: 'https://a.test/2' }],
     });
