@@ -117,7 +117,7 @@ describe('createConcurrencyLimit() with urgent work', () => {
     expect(await granted(90)).toEqual([26, 90]);
   });
 
-  test('leaves few permits as they are', async () => {
+  test('withholds nothing from a limit of three permits', async () => {
     expect(await granted(3)).toEqual([3, 3]);
   });
 

@@ -48,7 +48,7 @@ describe('createPageMemory()', () => {
     expect(next.granted).toBe(true);
   });
 
-  test('leaves pages what records do not take, and one page at least', async () => {
+  test('gives pages the memory that records leave free, and at least one page', async () => {
     memory.records.add(49);
     expect(memory.records.isFull).toBe(false);
     memory.records.add(1);
@@ -78,7 +78,7 @@ describe('createPageMemory()', () => {
     expect((await requested(31)).granted).toBe(false);
   });
 
-  test('grants more at once to a share that is not empty', async () => {
+  test('grants further bytes immediately to a share that is not empty', async () => {
     const first = await requested(60);
     const other = await requested(40);
     const waiting = await requested(1);

@@ -17,7 +17,7 @@ test('drawSandboxPicture() draws the same picture of an item, and another one of
   expect(new Set(others).size).toBe(50);
 });
 
-test('a picture has nothing of the text of its address', () => {
+test('a picture contains no text of its address', () => {
   expect(draw('mktb', '"><script>').svg).not.toContain('script');
 });
 

@@ -121,7 +121,7 @@ test.each<[string, RequestListener, string]>([
   await expect(open().fetch(url, signal)).rejects.toMatchObject({ code });
 });
 
-test('stops to read a body without an end', async () => {
+test('stops reading an endless body', async () => {
   let sent = 0;
   const url = await site((_request, response) => {
     const send = () => {
@@ -145,7 +145,7 @@ test('times out, and refuses more than 16 concurrent image requests', async () =
   expect(codes.filter((code) => code === 'page_timeout')).toHaveLength(16);
 });
 
-test('pictureType() knows pictures by their first bytes', () => {
+test('pictureType() detects the format by the first bytes', () => {
   const types = [
     'GIF89a',
     'GIF87a',

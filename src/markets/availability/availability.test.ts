@@ -659,7 +659,7 @@ const rows: readonly (readonly [text: string, state: string | null])[] = [
 ];
 
 describe('readAvailability()', () => {
-  it('is tested with wordings of all regions, a third of them of what cannot be bought', () => {
+  it('is tested with texts of all regions, a third of them for unavailable products', () => {
     expect(rows.length).toBeGreaterThanOrEqual(250);
     expect(soldOut.length + unknown.length).toBeGreaterThan(rows.length / 3);
   });

@@ -543,7 +543,7 @@ describe('other values as shops write them', () => {
     });
   });
 
-  test('are null if a template had none', () => {
+  test('are null if a template printed a placeholder', () => {
     const values = {
       sku: 'null',
       mpn: 'N/A',

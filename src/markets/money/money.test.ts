@@ -213,12 +213,9 @@ describe('priceCurrency', () => {
 });
 
 describe('shownAmount', () => {
-  it.each(['1€', '1€€', '1€|', 'EUR 1 '])(
-    'reads many %j without trying every way of splitting them',
-    (amount) => {
-      expect(shownAmount(`${amount.repeat(Math.floor(198 / amount.length))}?`)).toBeNull();
-    },
-  );
+  it.each(['1€', '1€€', '1€|', 'EUR 1 '])('rejects a long run of %j in bounded time', (amount) => {
+    expect(shownAmount(`${amount.repeat(Math.floor(198 / amount.length))}?`)).toBeNull();
+  });
 
   it.each([
     ['1.234,50 €', 1234.5],

@@ -124,7 +124,7 @@ describe('unexpectedPage()', () => {
     'Sei maggiorenne?',
     'Weryfikacja wieku',
     '年齢確認',
-  ])('%j is a question for the age, not a robot check', (title) => {
+  ])('classifies %j as an age check, not as a robot check', (title) => {
     expect(unexpectedPage(page('Shop', `<h1>${title}</h1><p>Yes No`), 'a product')).toMatchObject({
       code: 'page_unreadable',
       message: expect.stringMatching(/asks for the visitor's age .*"proxy"/),
@@ -139,14 +139,14 @@ describe('unexpectedPage()', () => {
     'Valoramos tu privacidad',
     'Impostazioni dei cookie',
     'Szanujemy Twoją prywatność',
-  ])('%j is a question for a consent', (title) => {
+  ])('classifies %j as a consent page', (title) => {
     expect(unexpectedPage(page(title, '<button>OK</button>'), 'a product')).toMatchObject({
       code: 'page_unreadable',
       message: expect.stringMatching(/asks for a consent .*"proxy"/),
     });
   });
 
-  test('the banner of another page is no question for a consent', () => {
+  test('ignores the consent banner of another page', () => {
     const html = page('Bowl', '<h1>Bowl</h1><div><h2>We value your privacy</h2></div>');
     expect(unexpectedPage(html, 'a product').message).toContain('instead of a product');
   });

@@ -137,11 +137,11 @@ describe('an offer without itemprop', () => {
   const offer = (price: number) =>
     scoped('Offer', '', `<meta itemprop="price" content="${price}">`);
 
-  test('belongs to the product around it', () => {
+  test('belongs to the enclosing product', () => {
     expect(read(scoped('Product', '', name + offer(9)))).toMatchObject({ price: 9 });
   });
 
-  test('is none of a product that has offers, and of another item', () => {
+  test('does not belong to a product with offers or to another item', () => {
     const own = scoped('Offer', 'offers', '<meta itemprop="price" content="7">');
     expect(read(scoped('Product', '', name + offer(9) + own))).toMatchObject({ price: 7 });
     const list = scoped('ItemList', '', offer(9));

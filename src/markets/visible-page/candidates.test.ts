@@ -312,18 +312,18 @@ describe('embedded state', () => {
     expect(read(page(unclear) + state({ name: 'Oat mug', price: 9 }))?.price ?? null).toBeNull();
   });
 
-  test('states no price alone, and nothing of other products', () => {
+  test('confirms neither a price without a visible one nor values of other products', () => {
     const product = (name: string) => state({ list: [{ name, price: 12.5, sku: 'M-1' }] });
     expect(read(page(shown) + product('Bowl'))?.price ?? null).toBeNull();
     expect(read(page('') + product('Oat mug'))).toBeNull();
   });
 
-  test('is no evidence by integers, which can be cents', () => {
+  test('confirms no price by an integer, which can be in cents', () => {
     const script = `${state({ name: 'Oat mug', price: 1250 })}<script>var meta = {"name": "Oat mug", "price": 1250};</script>`;
     expect(read(page(shown) + script)?.price ?? null).toBeNull();
   });
 
-  test('has one number of a product in two states', () => {
+  test('reads an SKU that two states of a product agree on', () => {
     const script = `${state({ name: 'Oat mug', sku: 'M-1' })}<script>var meta = {"name": "Oat mug", "sku": "M-1"};</script>`;
     expect(read(page(`<p class="price">€ 12,50</p>${button}`) + script)?.sku).toBe('M-1');
   });

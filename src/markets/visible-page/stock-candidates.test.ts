@@ -21,7 +21,7 @@ describe('availability of a page without structured data', () => {
     expect(stockOf(line)).toBe(state);
   });
 
-  test('is that of a text within an element about stock', () => {
+  test('is read from a text within an element of the class stock-level', () => {
     const option = '<div class="stock-level"><b>One size</b><div>€ 12,50 - In stock</div></div>';
     expect(stockOf(option)).toBe('InStock');
   });
@@ -31,7 +31,7 @@ describe('availability of a page without structured data', () => {
     expect(readShopPage(html)).toMatchObject({ price: null, availability: 'InStock' });
   });
 
-  test('is in stock with a control for the cart and one that buys at once', () => {
+  test('is in stock with both a cart control and a buy-now control', () => {
     const prices = '<p>€ 4,20 × 3</p><p>€ 2,10 × 6</p>';
     const html = (other: string) =>
       readShopPage(
@@ -42,12 +42,12 @@ describe('availability of a page without structured data', () => {
     expect(html('<button disabled>Buy now</button>')?.availability ?? null).toBeNull();
   });
 
-  test('is that of a text that begins as a label does', () => {
+  test('is read from a text that starts with the words of its label', () => {
     expect(stockOf('<dl><dt>在庫</dt><dd>在庫あり</dd></dl>')).toBe('InStock');
   });
 
   test.each(['Reply', 'Contact seller', 'Kontaktieren', 'Contacter le vendeur'])(
-    'is in stock for an ad with one control %j',
+    'is in stock for a classified ad with a single control %j',
     (text) => {
       const contact = `<button>${text}</button>`;
       expect(stockOf(contact)).toBe('InStock');
