@@ -134,7 +134,7 @@ describe('an overlapping run', () => {
     expect(await presence()).toEqual({ a: true, b: true });
   });
 
-  test('does not bring an item back that a later reading of its unit lacked', async () => {
+  test('does not restore an item that a later reading of its unit lacked', async () => {
     await compareRun({ units: { one: listing(10, 'a', 'b') } });
     expect(await compareRun({ units: { one: listing(30, 'a') } })).toEqual([
       'missing b',

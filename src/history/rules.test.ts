@@ -189,7 +189,7 @@ describe('compare()', () => {
     expect(changed(variant('a', 1), variant('a', 1))).toEqual(['variants']);
   });
 
-  test('keeps the last value of what a reading does not state', () => {
+  test('keeps the last value of a field that a reading omits', () => {
     const last = someValues();
     const difference = compare(last, someValues({ stock: null, price: 10, variants: null }));
     expect(difference).toEqual({

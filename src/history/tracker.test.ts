@@ -612,7 +612,7 @@ describe('rules', () => {
     }
   });
 
-  test('tell when an item is out of stock and back in stock', async () => {
+  test('notify when an item is out of stock and back in stock', async () => {
     await addRule({ name: 'out', condition: 'out_of_stock', threshold: null });
     await addRule({ name: 'back', condition: 'back_in_stock', threshold: null });
     for (const stock of [5, 0, 0, 3, 4]) {

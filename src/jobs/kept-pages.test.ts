@@ -76,31 +76,34 @@ describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
     expect(sizes, where).toEqual(own.map(({ bytes }) => bytes));
   };
 
-  test.skipIf(open === null)('are those of every unit, until the option says', async () => {
-    const userId = await openFixture();
-    const jobId = await submitted(userId, 60, '2d');
-    await workOff();
-    const job = await fixture.waitForState(jobId, 'completed');
-    await expectComplete(jobId);
-    const { pages } = job.counts!;
-    expect(pages).toMatchObject({ kept: 60, missed: 0 });
-    expect(pages!.bytes).toBe(await fixture.context.store.jobs.sumBytes(userId, 'pages'));
-    expect(job.pagesUntil).toBe(job.finishedAt! + 2 * dayMs);
-    await fixture.clock.advance(2 * dayMs - 1);
-    await sweep(fixture.context);
-    expect(await pageFilesOf(jobId)).toHaveLength(2);
-    // A worker that stalled before its last call adds a place after the end.
-    await fixture.context.store.pagePlaces.writeAll([
-      { id: `${jobId}/late`, path: 'x', offset: 0, length: 1 },
-    ]);
-    await fixture.clock.advance(1);
-    await sweep(fixture.context);
-    expect(await fixture.context.store.pagePlaces.get(`${jobId}/late`)).toBeNull();
-    expect(await pageFilesOf(jobId)).toEqual([]);
-    expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
-    expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
-    expect(await fixture.context.store.jobs.sumBytes(userId, 'pages')).toBe(0);
-  });
+  test.skipIf(open === null)(
+    'are stored for every unit, and deleted after the period of the option',
+    async () => {
+      const userId = await openFixture();
+      const jobId = await submitted(userId, 60, '2d');
+      await workOff();
+      const job = await fixture.waitForState(jobId, 'completed');
+      await expectComplete(jobId);
+      const { pages } = job.counts!;
+      expect(pages).toMatchObject({ kept: 60, missed: 0 });
+      expect(pages!.bytes).toBe(await fixture.context.store.jobs.sumBytes(userId, 'pages'));
+      expect(job.pagesUntil).toBe(job.finishedAt! + 2 * dayMs);
+      await fixture.clock.advance(2 * dayMs - 1);
+      await sweep(fixture.context);
+      expect(await pageFilesOf(jobId)).toHaveLength(2);
+      // A worker that stalled before its last call adds a place after the end.
+      await fixture.context.store.pagePlaces.writeAll([
+        { id: `${jobId}/late`, path: 'x', offset: 0, length: 1 },
+      ]);
+      await fixture.clock.advance(1);
+      await sweep(fixture.context);
+      expect(await fixture.context.store.pagePlaces.get(`${jobId}/late`)).toBeNull();
+      expect(await pageFilesOf(jobId)).toEqual([]);
+      expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
+      expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
+      expect(await fixture.context.store.jobs.sumBytes(userId, 'pages')).toBe(0);
+    },
+  );
 
   test.skipIf(open === null)('are not kept without the option, or with an empty one', async () => {
     const userId = await openFixture();

@@ -182,7 +182,7 @@ describe('planItems() rejects', () => {
   });
 });
 
-test('identify() numbers a keyword by its place', () => {
+test('identify() numbers a keyword by its position', () => {
   const items = [{ listType: 'search', keyword: '  desk   lamp ', country: 'us' }];
   const { groups, params } = planItems(
     create(SearchesOfE, { items }),

@@ -73,7 +73,7 @@ describe('kinds', () => {
     ['pdp_bulk', 'retrieve', ['counts', 'failures']],
     ['search_bulk', 'retrieve', ['units']],
     ['merchant_bulk', 'retrieve', ['units']],
-  ])('%s: the view %s needs %j', (name, view, needs) => {
+  ])('%s: the view %s needs the fields %j', (name, view, needs) => {
     expect(kindOf(name).views[view]!.needs).toEqual(needs);
   });
 

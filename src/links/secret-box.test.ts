@@ -3,7 +3,7 @@ import { createSecretBox } from './secret-box.ts';
 
 const openBox = (...secrets: string[]) => createSecretBox(secrets);
 
-test('opens what it sealed, only in the same context, and never repeats a ciphertext', () => {
+test('decrypts its ciphertexts in the same context only, and never repeats a ciphertext', () => {
   const box = openBox('a secret of the tests');
   const { sealed, key } = box.seal('{"secret":"☃"}', 'destination 1');
   expect(sealed).not.toContain('☃');

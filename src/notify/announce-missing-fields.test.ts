@@ -59,7 +59,7 @@ function counted(): number {
   return own.reduce((total, { value }) => total + value, 0);
 }
 
-test('counts jobs that lack a field which earlier pages had, and tells operators of one in an hour', async () => {
+test('counts jobs that lack a field of earlier pages, and notifies operators once an hour', async () => {
   const field = await emptyField();
   expect([await messages(), counted()]).toEqual([[], 0]);
   await storeBaseline(field, 100);

@@ -54,7 +54,7 @@ describe('an alarm', () => {
     expect(alarmAfter(grownBy(noHistory, 1_000, baseline), now)).toBeNull();
   });
 
-  test('never on the first pages', () => {
+  test('does not start on the first page', () => {
     expect(alarmAfter(noHistory, 1)).toBeNull();
   });
 

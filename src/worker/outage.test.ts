@@ -63,7 +63,7 @@ async function submit(method: string, request: object): Promise<string> {
 }
 
 describe('an outage of the result storage', () => {
-  test('costs no page once it is known, and work resumes soon after it', async () => {
+  test('stops fetching pages once it is known, and work resumes soon after it ends', async () => {
     const control = storage();
     control.state = 'away';
     await fixture.startWorker();
@@ -78,7 +78,7 @@ describe('an outage of the result storage', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('detected only by writes makes a listing fetched less and less often', async () => {
+  test('that affects only writes delays each further attempt of a listing', async () => {
     const control = storage();
     const healthy = await submit('SubmitMerchantItems', { urls: urls.slice(0, 1) });
     await fixture.startWorker();

@@ -165,7 +165,7 @@ describe('requireCompared()', () => {
     });
   });
 
-  test('asks to wait for the comparison, and reports deleted changes', async () => {
+  test('asks to retry until the comparison has ended, and reports deleted changes', async () => {
     const { store } = fixture.context;
     const job = await tracking.end(userId, [lamp]);
     const wait = {

@@ -289,7 +289,7 @@ describe('while records take much of the memory', () => {
     expect(items).toHaveLength(5);
   });
 
-  test('one write follows another, so that no more are read while the storage is slow', async () => {
+  test('one write runs at a time, which limits reads while the storage is slow', async () => {
     const { job, batch } = await claimed(2);
     const { blobs } = fixture.context;
     const storage = Promise.withResolvers<void>();

@@ -219,7 +219,7 @@ describe('a unit that stalls its worker', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('is handed over to the process for such units, without a claim that counts', async () => {
+  test('is handed over to the process for isolated units without counting a claim', async () => {
     const job = await approved(20);
     const message = messages.shift()!;
     const claim = { ...batchKey(message), attempt: 1 };
@@ -235,7 +235,7 @@ describe('a unit that stalls its worker', () => {
   });
 });
 
-test('the guard knows the unit whose page is read', async () => {
+test('the guard receives the unit whose page is read', async () => {
   const job = await approved(3);
   const begun: number[] = [];
   fixture.context.guard = { begin: ({ index }) => begun.push(index) };
@@ -352,7 +352,7 @@ describe('a service with worker processes', () => {
     });
   });
 
-  test('that is killed for too long suspects the pages', async () => {
+  test('that is killed too many times blames the pages', async () => {
     const { batch } = await approved(3);
     for (let deaths = 1; deaths <= 60; deaths += 1) await killAndRestart();
     expect(isSuspect(await batch())).toBe(true);

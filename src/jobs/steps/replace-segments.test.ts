@@ -85,7 +85,7 @@ describe.each(requests)('an ended job with a merged file: %s', (_name, method, r
     for (const batch of batches) await checkBatch(batch, records);
   });
 
-  test('is compiled from its rows in this file again, with the same bytes and rows', async () => {
+  test('is compiled again from its own rows, with the same bytes', async () => {
     const { context } = fixture;
     const job = await ended(method, request);
     const before = await batchesOf(job);

@@ -135,7 +135,7 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     expect(at).toBe(new Date(source.finishedAt!).toISOString());
   });
 
-  test.runIf(isOpen)('with a mended reader, failed units become results', async () => {
+  test.runIf(isOpen)('turns failed units into results with a corrected reader', async () => {
     useReader(({ read }) => ({
       async read(input, { region, fetch }) {
         // It fails after it has read the page.
@@ -292,32 +292,35 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     });
   });
 
-  test.runIf(isOpen)('tells the pages of its results, also after they were deleted', async () => {
-    const source = await ended('SubmitVariantSold', variantSoldRequest(2), '1d');
-    await fixture.clock.advance(3_600_000);
-    const job = await done(await again(source));
-    await fixture.clock.advance(dayMs);
-    await sweep(fixture.context);
-    const provenanceOf = async (of: Job) =>
-      (await linesOf(of, true)).map(({ provenance }) => provenance);
-    const [first] = await provenanceOf(source);
-    expect(first).toEqual({
-      reader: 'mkta/variants 0.0.0',
-      pages: [
-        {
-          url: expect.stringMatching(/^http:\/\/origin\.test\/api\/v4\/pdp\/get_pc\?item_id=\d+/),
-          fetched_at: new Date(source.finishedAt!).toISOString(),
-          status: 200,
-          sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-        },
-      ],
-    });
-    expect(await provenanceOf(job)).toEqual(await provenanceOf(source));
-    const plain = await ended('SubmitVariantSold', variantSoldRequest(1), '');
-    expect(await provenanceOf(plain)).toEqual([{ pages: [] }]);
-  });
+  test.runIf(isOpen)(
+    'names the kept pages of its results, also after they were deleted',
+    async () => {
+      const source = await ended('SubmitVariantSold', variantSoldRequest(2), '1d');
+      await fixture.clock.advance(3_600_000);
+      const job = await done(await again(source));
+      await fixture.clock.advance(dayMs);
+      await sweep(fixture.context);
+      const provenanceOf = async (of: Job) =>
+        (await linesOf(of, true)).map(({ provenance }) => provenance);
+      const [first] = await provenanceOf(source);
+      expect(first).toEqual({
+        reader: 'mkta/variants 0.0.0',
+        pages: [
+          {
+            url: expect.stringMatching(/^http:\/\/origin\.test\/api\/v4\/pdp\/get_pc\?item_id=\d+/),
+            fetched_at: new Date(source.finishedAt!).toISOString(),
+            status: 200,
+            sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+          },
+        ],
+      });
+      expect(await provenanceOf(job)).toEqual(await provenanceOf(source));
+      const plain = await ended('SubmitVariantSold', variantSoldRequest(1), '');
+      expect(await provenanceOf(plain)).toEqual([{ pages: [] }]);
+    },
+  );
 
-  test.runIf(isOpen)('is one job whichever call a process dies at', async () => {
+  test.runIf(isOpen)('creates one job, whichever call the process crashes at', async () => {
     const source = await ended('SubmitVariantSold', variantSoldRequest(2));
     let before = 0;
     for (let last = 1, dead = true; dead; last += 1) {

@@ -58,7 +58,7 @@ test('leaves the file as it is if a segment was changed, too', async () => {
   expect(await contents()).toBe('x');
 });
 
-test('has nothing to restore a segment, and the files of a deleted job, from', async () => {
+test('rejects for a segment and for the files of a deleted job, which have no other copy', async () => {
   const { context } = fixture;
   await separateSegments(context, job.id);
   const [batch] = await Array.fromAsync(context.store.batches.read(job.id));
