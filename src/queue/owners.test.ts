@@ -30,7 +30,7 @@ test('a member that leaves changes only the places that it owned', () => {
   }
 });
 
-test('a place has as many owners as it may have, and at most all members', () => {
+test('a place has its maximum number of owners, or all members if they are fewer', () => {
   const few = ownersAmong(members, 3);
   for (const owners of few.values()) expect(new Set(owners).size).toBe(3);
   for (const owners of ownersAmong(members, 20).values())

@@ -18,14 +18,14 @@ describe('nextTimes()', () => {
     ]);
   });
 
-  test('takes several times in the gap once', () => {
+  test('returns several times in the gap as one', () => {
     expect(timesOf('0,30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', 2)).toEqual([
       '2026-03-29T01:00Z',
       '2026-03-30T00:00Z',
     ]);
   });
 
-  test('takes a time that occurs twice on an autumn day once', () => {
+  test('returns a time that occurs twice on an autumn day once', () => {
     expect(timesOf('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T00:30Z',
       '2026-10-26T01:30Z',

@@ -94,7 +94,7 @@ describe('a run', () => {
     });
   });
 
-  test('is started by one of many processes, and once', async () => {
+  test('is started exactly once by one of many processes', async () => {
     const caller = await fixture.createCaller(1_000);
     const schedules = [];
     for (let index = 0; index < 6; index++) schedules.push(await fixture.create(caller));
@@ -159,7 +159,7 @@ describe('a run that is due while the last one has not ended', () => {
     expect(await fixture.get(schedule.id)).toMatchObject({ state: 'active', failures: 0 });
   });
 
-  test('waits with the rule queue, and only one does', async () => {
+  test('waits with the rule queue, and further ones are skipped', async () => {
     const schedule = await fixture.create(await fixture.createCaller(100), { overlap: 'queue' });
     await fixture.tick(minute);
     const [first] = await fixture.runs(schedule.id);

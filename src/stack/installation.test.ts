@@ -85,7 +85,7 @@ describe('requireInstallation()', () => {
   });
 
   test.each(['installation.json', 'secrets.txt', 'results'])(
-    'takes %s for a sign of an installation',
+    'treats %s as evidence of an installation',
     async (name) => {
       const dataDir = await install('data');
       rmSync(pathOf(dataDir));

@@ -223,14 +223,14 @@ describe('HTTP requests', () => {
     await server.close(0);
   });
 
-  test('have an error type and no status if they are cut', async () => {
+  test('have an error type and no status if the connection is closed early', async () => {
     await ask('/files/cut').catch(() => {});
     const found = await afterRequests('http', 1);
     expect(sumOf(found, 'http_server_request_duration_count', { error_type: 'aborted' })).toBe(1);
     expect([...found.keys()].filter((series) => series.includes('status_code'))).toEqual([]);
   });
 
-  test('last as long as without the wait if they waited as requested', async () => {
+  test('have a duration without the requested wait', async () => {
     await ask('/files/waited');
     const found = await afterRequests('http', 1);
     expect(sumOf(found, 'http_server_request_duration_sum')).toBe(0);

@@ -36,7 +36,7 @@ async function open(pushMs: number | null = null) {
 
 const ok = { market: 'mktx', kind: 'page', code: 'ok' };
 
-test('the first scrape has what was counted and observed before it, and the next one what was added', async () => {
+test('the first scrape contains earlier measurements, and the next one adds later ones', async () => {
   const { metrics, observe, scrape: listener, exported } = await open();
   metrics.add('gleaner_units_total', ok, 3);
   metrics.record('gleaner_unit_duration_seconds', 300);
@@ -65,7 +65,7 @@ test('the first scrape has what was counted and observed before it, and the next
   expect(next.get('gleaner_audit_disagreements')).toBe(1);
 });
 
-test('a push has what was counted', async () => {
+test('a push contains the counted values', async () => {
   const bodies: Promise<Buffer>[] = [];
   const url = await serve(async (request, response) => {
     bodies.push(buffer(request));

@@ -129,7 +129,7 @@ describe.skipIf(absent)(`messages of places${absent ? ` (${absent})` : ''}`, () 
     expect(await handlersOf(others, 'id', 6)).toHaveLength(1);
   });
 
-  test('that the owner has begun are handled by another process when the owner is not heard', async () => {
+  test('in progress are redelivered to another process when the owner loses its connection', async () => {
     const processes = await start(2);
     const owner = await ownerOf(processes, 'id');
     const other = processes.find((each) => each !== owner)!;

@@ -40,7 +40,7 @@ test('drops a message after five failed deliveries', async () => {
   void queue.close();
 });
 
-test('gives the messages of a place to its owners in turn, and to another when they stop', async () => {
+test('gives the messages of a place to its owners in turn, and to others when they stop', async () => {
   const placeOf = ({ region }: QueueMessage) => ({ name: region, owners: region === 'id' ? 1 : 2 });
   const queue = openLocalQueue({ clock: createManualClock(0), log, placeOf });
   const handled = new Map<string, string[]>();

@@ -48,7 +48,7 @@ describe('openEngine()', () => {
     expect(engine.write(() => levelOf(engine))).toBe('FULL');
   });
 
-  test('keeps the level of a transaction for the statements of the other connection in it', () => {
+  test('applies the level of a transaction to statements of the relaxed connection within it', () => {
     expect(engine.write(() => levelOf(engine.relaxed))).toBe('FULL');
   });
 });
