@@ -123,7 +123,7 @@ describe('the program', () => {
     expect(written.flatMap(({ path, wide }) => wide.map((line) => `${path}:${line}`))).toEqual([]);
   });
 
-  test('leads through the paths of the documentation in as many files as it says', () => {
+  test('has the documented number of files on each path of the documentation', () => {
     const section = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
       .split('## Paths through the code')[1]!
       .split('\n## ')[0]!;

@@ -68,7 +68,7 @@ interface Report {
 }
 
 describe('product code', () => {
-  test('spreads no array or object that is written there', () => {
+  test('spreads no array or object literal', () => {
     expect(literalSpreads(productCode)).toEqual([]);
   });
 

@@ -390,7 +390,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       },
     );
 
-    test('is the result even if the page leaves with it', async () => {
+    test('is returned even if the page navigates away after it', async () => {
       for (let attempt = 0; attempt < 5; attempt += 1)
         expect(await get(responseOf('/moves-on'))).toMatchObject({
           status: 200,
@@ -627,7 +627,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       expect(await cookieAt('/requests', 'sg')).toEqual(['data=1']);
     });
 
-    test('that starts with preset cookies, until the site changes them', async () => {
+    test('with preset cookies, until the site changes them', async () => {
       fetcher.discardSession('mktb', 'id');
       const preferences = { money: 'GBP', data: '0' };
       const cookieOf = async (path: string) => {

@@ -198,12 +198,12 @@ describe.skipIf(skipped)(`a browser that runs elsewhere${skipped}`, () => {
     expect(remote.process.exitCode).toBeNull();
   });
 
-  test('is used over a slow line', async () => {
+  test('works over a slow connection', async () => {
     line.delayMs = 100;
     expect((await dataOf(newFetcher([line.url]))).cookie).toBe('visitor=7');
   });
 
-  test('is connected again after its line was cut, and keeps no page', async () => {
+  test('is reconnected after a lost connection, and keeps no page', async () => {
     const fetcher = newFetcher([line.url]);
     const { outcome } = await wait(fetcher);
     expect(await contextsOf(remote)).toBe(1);
@@ -220,7 +220,7 @@ describe.skipIf(skipped)(`a browser that runs elsewhere${skipped}`, () => {
     expect(line.connections).toBeGreaterThan(2);
   });
 
-  test('is given up if its line holds everything back', async () => {
+  test('is disconnected if its connection stalls', async () => {
     const fetcher = newFetcher([line.url]);
     const { outcome } = await wait(fetcher);
     line.isHeld = true;

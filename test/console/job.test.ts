@@ -110,7 +110,7 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     ).toBe('Succeeded');
   });
 
-  test('shows what the units of a job came to when it ends', async () => {
+  test('shows the final status of the units when a job ends', async () => {
     const user = await createUser('Ended Ltd', 1_000);
     const jobId = await submit(user, 2);
     const page = await open(user.key, `/jobs/${jobId}?tab=units`);

@@ -224,7 +224,7 @@ describe.each([
       expect(reported).toMatchObject([{ progress: 0, total: 1 }]);
     }));
 
-  test('describes the tools in terms of the tools', () =>
+  test('describes the tools without terms of the REST API', () =>
     connect(fixture.tester.key, async ({ client }) => {
       const { tools } = await client.listTools();
       for (const { description } of tools)

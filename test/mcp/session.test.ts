@@ -173,7 +173,7 @@ describe.each(await openStacks(stacks))('on the $title stack', (stack) => {
       );
     });
 
-    test('is worth nothing to another key of the user', async () => {
+    test('is rejected for another key of the user', async () => {
       const { transport, client } = await connect('?budget=500');
       const { apiKey } = await api.operator('CreateApiKey', {
         user_id: user.id,

@@ -212,7 +212,7 @@ describe('a job that awaits approval', () => {
     await ask('tasks/update', { taskId, inputResponses });
   });
 
-  test('asks nothing of a client whose only forms are addresses', async () => {
+  test('requests no input from a client that supports URL elicitation only', async () => {
     const taskId = await submitAwaiting();
     const task = await ask('tasks/get', { taskId }, { ...withTasks, elicitation: { url: {} } });
     expect(task.inputRequests).toEqual({});

@@ -70,7 +70,7 @@ class Simulation {
 }
 
 test.each([1, 4, 16, 56, 200])(
-  '%i processes use what origins allow, and ask the store as often as one',
+  '%i processes use the full rates of origins with as many store calls as one',
   async (processes) => {
     const origins = [
       ...Array.from({ length: 5 }, (_, index) => [`usual ${index}`, usual] as const),

@@ -126,7 +126,7 @@ describe('the package gleaner', () => {
     expect(files.filter((name) => patterns.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
-  test('has narrow source texts, without what only takes memory', async () => {
+  test('has Latin-1 source texts, without modules that only take memory', async () => {
     const dist = join(installed(), 'dist');
     const names = (await readdir(dist)).filter((name) => name.endsWith('.js'));
     const texts = await Promise.all(names.map((name) => readFile(join(dist, name), 'utf8')));
@@ -137,7 +137,7 @@ describe('the package gleaner', () => {
     expect(found(/^import .* from "(?:node:)?http";$/m)).toEqual([]);
   });
 
-  test('runs the command line and writes nothing of its own', async () => {
+  test('runs the command line without output of the package itself', async () => {
     const words = ['complete', '--', 'job', 'submit', 'mktd', ''];
     const { code, stdout, stderr } = await run(process.execPath, [main(), ...words]);
     expect([code, stderr]).toEqual([0, '']);

@@ -69,7 +69,7 @@ describe.each(openedStacks)('$title', ({ engines, distributed }) => {
       expect((await deployment.audit()).problems).toEqual([]);
     });
 
-    test('is not a process that was frozen', { timeout: 120_000 }, async () => {
+    test('is not blamed when a process was frozen', { timeout: 120_000 }, async () => {
       const deaths = count('worker died');
       const [parent] = deployment.workers;
       const job = await submit(plainIds(200));

@@ -144,7 +144,7 @@ describe.skipIf('missing' in redbot)('the REST port', () => {
     '/console',
     'an asset',
   ])(
-    'serves %s as a linter of HTTP wants it',
+    'serves %s without a finding of an HTTP linter',
     async (path) => {
       const page =
         path === 'an asset' ? await (await fetch(`${deployment.url}/console`)).text() : '';

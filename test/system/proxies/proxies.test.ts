@@ -138,7 +138,7 @@ describe.each(proxies)('behind $title', ({ name, configuration, arguments: argum
   });
 
   test(
-    'jobs, links, and results work, and half a result is no result',
+    'jobs, links, and results work, and a truncated result is an error',
     async () => {
       const items = Array.from({ length: units }, (_, at) => ({
         product_id: `17290000${String(at).padStart(5, '0')}`,
