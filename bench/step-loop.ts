@@ -108,7 +108,7 @@ async function writeSegments(context: JobContext): Promise<void> {
         batch.units.map(async (unit, index) => records.set(index, await read(unit))),
       );
       batch.outcomes = Object.fromEntries(
-        batch.units.map((_, index) => [index, { status: 'SUCCESS', attempt: 1 }]),
+        batch.units.map((_, index) => [index, { status: 'SUCCESS', attempt: 1, readAt: 0 }]),
       );
       await writeSegment(context, job, batch, (index) => records.get(index));
     }

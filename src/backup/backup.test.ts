@@ -66,7 +66,7 @@ async function storeWork() {
       records: { 0: [0, name.length] },
       body: null,
     };
-    const outcomes = { 0: { status: 'SUCCESS', attempt: claimed.attempt } } as const;
+    const outcomes = { 0: { status: 'SUCCESS', attempt: claimed.attempt, readAt: 0 } } as const;
     return { path, segment, outcomes };
   };
   const first = await write('segment_first');

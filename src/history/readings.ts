@@ -13,8 +13,8 @@ export interface FoundReading {
   region: string;
   /** Key of the unit. */
   unitKey: string;
-  /** Time at which the page was read. Null if it is not known. */
-  readAt: number | null;
+  /** Time at which the page was read. */
+  readAt: number;
   /** True if the record was read for an earlier job. */
   isReused: boolean;
   /** True if the batch contained the item before. */
@@ -37,6 +37,8 @@ export async function* readingsOf(
   const seenInUnit = new Set<string>();
   let unit = -1;
   for await (const { record, index } of recordsOf(context, kind.files.unit, batch)) {
+    const outcome = batch.outcomes[index];
+    if (outcome?.status !== 'SUCCESS') continue;
     if (index !== unit) seenInUnit.clear();
     unit = index;
     const item = readTracked(record);
@@ -45,14 +47,12 @@ export async function* readingsOf(
     const unitKey = batch.units[index]!.key;
     const region = itemRegion(market, batch.region, unitKey);
     const regionItem = `${region} ${item.key}`;
-    const outcome = batch.outcomes[index];
-    const { readAt, collectedAt } = outcome?.status === 'SUCCESS' ? outcome : {};
     yield {
       reading: item,
       region,
       unitKey,
-      readAt: readAt ?? collectedAt ?? null,
-      isReused: collectedAt !== undefined,
+      readAt: outcome.readAt,
+      isReused: outcome.collectedAt !== undefined,
       isRepeated: seen.has(regionItem),
     };
     seen.add(regionItem);

@@ -266,7 +266,7 @@ async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise
       key,
     };
     const unit = seriesUnit(run.series, batch, unitKey);
-    const readAt = Math.min(source.readAt ?? at, at);
+    const readAt = Math.min(source.readAt, at);
     snapshots.push({
       ...source,
       item,

@@ -15,15 +15,18 @@ const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private'
  */
 export type UnitReadings = ReadonlyMap<string, number | null>;
 
-/** Returns the time at which a unit was read, or null if it could not be read. */
+/**
+ * Returns the time at which a unit was read, or null if it could not be read. A fault has no time
+ * of its own and counts as read at `earliest`.
+ */
 function readingTimeOf(outcome: Outcome | undefined, earliest: number): number | null {
-  if (outcome?.status === 'SUCCESS') return outcome.readAt ?? outcome.collectedAt ?? earliest;
+  if (outcome?.status === 'SUCCESS') return outcome.readAt;
   return outcome !== undefined && goneCodes.has(outcome.code) ? earliest : null;
 }
 
 /**
- * Adds the units of a batch to readings. A unit without a stored time counts as read at the start
- * of the job, so that an item that another run found meanwhile is not taken for absent. A unit that
+ * Adds the units of a batch to readings. A unit whose item is gone counts as read at the start of
+ * the job, so that an item that another run found meanwhile is not reported missing. A unit that
  * was submitted twice counts as read if one of them was.
  */
 export function addReadings(

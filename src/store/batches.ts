@@ -25,8 +25,8 @@ export type Outcome =
        * without counts.
        */
       quality?: QualityCounts;
-      /** Time at which the page was read. Absent in outcomes of versions that did not store it. */
-      readAt?: number;
+      /** Time at which the page was read. For a reused result, the time of that reading. */
+      readAt: number;
       /** Time at which the result was collected, if it was reused. */
       collectedAt?: number;
       /** Reader of the result and its version, if the pages are kept: "mkta/product 1.0.0". */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Outcome, Segment } from './batches.ts';
 import { addOutcomes, countOutcomes, failOutstanding } from './outcomes.ts';
 
-const good: Outcome = { status: 'SUCCESS', attempt: 1 };
+const good: Outcome = { status: 'SUCCESS', attempt: 1, readAt: 0 };
 const bad: Outcome = { status: 'FAILED', code: 'network', message: 'gone' };
 
 const segmentOf = (path: string, ...indexes: number[]): Segment => ({

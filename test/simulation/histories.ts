@@ -157,7 +157,7 @@ function unitReadings(batches: readonly Batch[], job: Job): Map<string, number |
       const outcome = outcomes[index];
       const isGone = outcome?.status === 'FAILED' && outcome.code === 'page_not_found';
       const startedAt = job.startedAt ?? job.createdAt;
-      const read = outcome?.status === 'SUCCESS' ? (outcome.readAt ?? startedAt) : null;
+      const read = outcome?.status === 'SUCCESS' ? outcome.readAt : null;
       const unit = `${region} ${key}`;
       const times = [read, isGone ? startedAt : null, readings.get(unit) ?? null].filter(
         (at) => at !== null,
@@ -194,7 +194,7 @@ async function addRun(
     )) {
       const item = { userId: job.userId, market: job.market, region, key: reading.key };
       const text = textOf(item);
-      const readAt = Math.min(read.readAt ?? at, at);
+      const readAt = Math.min(read.readAt, at);
       const unit = `${batch.region} ${unitKey}`;
       const memberName = `${run.series} ${text}`;
       if (found.has(text)) {

@@ -405,7 +405,7 @@ describe('streamResults', () => {
     const [batch] = await store.batches.find({ jobId });
     await store.batches.claim(batch!, 0, 0, fixture.clock.now());
     const body = Buffer.from('{"a": 1.0,  "b":"é"}');
-    const outcome = { status: 'SUCCESS', attempt: 1 } as const;
+    const outcome = { status: 'SUCCESS', attempt: 1, readAt: fixture.clock.now() } as const;
     const segment = await writeRecords(fixture.context, `${jobId}/segment`, new Map([[1, body]]));
     await store.batches.recordOutcomes(batch!, 1, { outcomes: { 1: outcome }, segment });
     const { text } = await textOf(jobs.streamResults, { jobId });

@@ -252,7 +252,7 @@ test('a segment orphaned by a crash is deleted at the end of the job', async () 
 describe('while records take much of the memory', () => {
   const mib = 1024 ** 2;
   const page = (index: number): UnitResult => ({
-    outcome: { status: 'SUCCESS', attempt: 1 },
+    outcome: { status: 'SUCCESS', attempt: 1, readAt: 0 },
     payload: Buffer.from(JSON.stringify({ itemId: `${index}`, text: 'x'.repeat(mib) })),
   });
   const claimed = async (count: number) => {

@@ -46,7 +46,10 @@ async function endFirstBatch(jobId: string): Promise<void> {
   const places = Array.from({ length: batch!.total }, (_, index) => index);
   await store.batches.recordOutcomes(batch!, 1, {
     outcomes: Object.fromEntries(
-      places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }]),
+      places.map((index) => [
+        index,
+        { status: 'SUCCESS' as const, attempt: 1, readAt: clock.now() },
+      ]),
     ),
     segment: await writeRecords(
       fixture.context,

@@ -6,7 +6,7 @@ import { aJob } from '../../store/conformance/samples.ts';
 import { jobFile } from './index.ts';
 
 const unit: Unit = { key: '2', input: { shop_id: '1', item_id: '2' } };
-const done: Outcome = { status: 'SUCCESS', attempt: 1 };
+const done: Outcome = { status: 'SUCCESS', attempt: 1, readAt: 0 };
 const failed: Outcome = {
   status: 'FAILED',
   code: 'page_not_found',

@@ -16,7 +16,7 @@ export function outcomeConformance(open: OpenStores): void {
     const batch = await storeClaimedBatch(stores.store, 3);
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     const outcomes: Record<number, Outcome> = {
-      2: { status: 'SUCCESS', attempt: 1, file },
+      2: { status: 'SUCCESS', attempt: 1, readAt: aTime, file },
       0: aFailure,
     };
     const segment = aSegment('j/p', 2);

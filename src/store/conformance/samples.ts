@@ -179,7 +179,7 @@ export async function storeClaimedBatch(store: Store, count: number): Promise<Ba
 
 /** A success outcome written under an attempt. */
 export function aSuccess(attempt = 1): Outcome {
-  return { status: 'SUCCESS', attempt };
+  return { status: 'SUCCESS', attempt, readAt: aTime };
 }
 
 /** A failure outcome. */
