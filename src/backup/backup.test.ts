@@ -58,10 +58,11 @@ async function storeWork() {
   const claimed = (await store.batches.claim(batch!, batch!.attempt, aTime, aTime + 1_000))!;
   const write = async (name: string) => {
     const path = `${job.id}/${name}`;
-    await blobs.write(path, 'text/plain', text(name), () => 1);
+    const { sha256 } = await blobs.write(path, 'text/plain', text(name), () => 1);
     const segment: Segment = {
       path,
       bytes: 0,
+      sha256,
       encoding: 'plain',
       records: { 0: [0, name.length] },
       body: null,

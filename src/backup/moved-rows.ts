@@ -27,7 +27,7 @@ export async function copyMovedRows(
     if (segment === undefined || (await copying.copy.size(segment.path)) !== null) continue;
     const now = await readBatch(current, jobId, batch.seq);
     const moved = now === null ? undefined : segmentWithRows(now);
-    if (moved?.path !== file.path || segment.sha256 === undefined) continue;
+    if (moved?.path !== file.path) continue;
     await copySegment(segment, moved, copying);
   }
 }
@@ -41,7 +41,7 @@ async function copySegment(
   moved: Segment,
   { source, copy }: Copying,
 ): Promise<void> {
-  const { path, bytes, sha256 = '', body } = segment;
+  const { path, bytes, sha256, body } = segment;
   const head = body!.start;
   const tail = bytes - body!.end;
   const rows = moved.body!;

@@ -58,11 +58,11 @@ describe.skipIf(absent !== '')(`bucketTarget()${absent}`, () => {
     const records = async function* () {
       yield 'records';
     };
-    await blobs.write(`${job.id}/segment_0`, 'text/plain', records(), () => 1);
+    const { sha256 } = await blobs.write(`${job.id}/segment_0`, 'text/plain', records(), () => 1);
     await blobs.close();
     await store.batches.recordOutcomes(claimed, 1, {
       outcomes: { 0: aSuccess(1) },
-      segment: aSegment(`${job.id}/segment_0`, 0),
+      segment: { ...aSegment(`${job.id}/segment_0`, 0), sha256 },
     });
     await store.close();
     return job.id;

@@ -439,8 +439,7 @@ export async function* readRows(
   let left = segment.body!.end - segment.body!.start;
   try {
     const stored = (await readBody(blobs, segment)) as AsyncIterable<Uint8Array>;
-    const isComparable = sha256 !== undefined && left === bytes;
-    const chunks = isComparable ? compareFile(path, { bytes, sha256 }, stored) : stored;
+    const chunks = left === bytes ? compareFile(path, { bytes, sha256 }, stored) : stored;
     for await (const chunk of chunks) {
       left -= chunk.length;
       yield chunk;

@@ -123,8 +123,8 @@ export interface Segment {
   path: string;
   /** Size of the blob in the result storage. */
   bytes: number;
-  /** SHA-256 of the blob in hexadecimal. Absent in segments of earlier versions. */
-  sha256?: string;
+  /** SHA-256 of the blob in hexadecimal. */
+  sha256: string;
   /**
    * Encoding of a record: its bytes, its bytes within the gzip members of `body`, or a field of a
    * CSV file.

@@ -8,6 +8,7 @@ const bad: Outcome = { status: 'FAILED', code: 'network', message: 'gone' };
 const segmentOf = (path: string, ...indexes: number[]): Segment => ({
   path,
   bytes: 7,
+  sha256: '0a',
   encoding: 'plain',
   records: Object.fromEntries(indexes.map((index) => [index, [index, 1]])),
   body: null,

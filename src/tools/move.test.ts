@@ -120,11 +120,11 @@ describe.skipIf('missing' in mongo)(
         const written = async function* () {
           yield 'records';
         };
-        await blobs.write(path, 'text/plain', written(), () => 1);
+        const { sha256 } = await blobs.write(path, 'text/plain', written(), () => 1);
         await blobs.close();
         await store.batches.recordOutcomes(claimed, 1, {
           outcomes: { 0: aSuccess(1) },
-          segment: aSegment(path, 0),
+          segment: { ...aSegment(path, 0), sha256 },
         });
         const submission = {
           userId: user.id,

@@ -55,7 +55,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
       text += json;
     }
     const path = `${job.id}/segment-${seq}`;
-    await fixture.context.blobs.write(
+    const { sha256 } = await fixture.context.blobs.write(
       path,
       'application/json',
       (async function* () {
@@ -70,7 +70,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
         success: all.filter(({ status }) => status === 'SUCCESS').length,
         failed: all.filter(({ status }) => status === 'FAILED').length,
         state: 'done',
-        segments: [{ path, bytes: 0, encoding: 'plain', records: places, body: null }],
+        segments: [{ path, bytes: 0, sha256, encoding: 'plain', records: places, body: null }],
       }),
     );
   }

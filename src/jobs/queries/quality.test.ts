@@ -30,6 +30,7 @@ async function createJob(batches: readonly (readonly object[])[]) {
         {
           path: `${job.id}/segment-${seq}`,
           bytes: 7,
+          sha256: '',
           encoding: 'plain',
           records: {},
           body: null,

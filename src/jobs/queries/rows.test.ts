@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
+import { sha256 } from '../../base/id.ts';
 import { services } from '../../contract/services.ts';
 import { cellReader } from '../../formats/cells.ts';
 import { parseExact } from '../../formats/json-text.ts';
@@ -54,7 +55,14 @@ async function recordJob(fields: Partial<Job> = {}): Promise<Job> {
       outcomes: { 0: aSuccess(), 1: aFailure },
       file: storedFile(`${job.id}/batch_${seq}.json`, 1),
       segments: [
-        { path, bytes: 0, encoding: 'plain', records: { 0: [0, text.length] }, body: null },
+        {
+          path,
+          bytes: 0,
+          sha256: sha256(text),
+          encoding: 'plain',
+          records: { 0: [0, text.length] },
+          body: null,
+        },
       ],
     });
   await fixture.context.store.jobs.create(job, batches.map(batchOf));

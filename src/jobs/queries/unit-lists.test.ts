@@ -267,12 +267,14 @@ describe('results()', () => {
     const segment = async function* () {
       yield '{"a":1}{"b":2}';
     };
-    await fixture.context.blobs.write('job/segment', 'application/json', segment(), () => 2);
+    const { blobs } = fixture.context;
+    const file = await blobs.write('job/segment', 'application/json', segment(), () => 2);
     const records = { 0: [0, 7], 2: [7, 7] } as const;
     const segments: Batch['segments'] = [
       {
         path: 'job/segment',
         bytes: 7,
+        sha256: file.sha256,
         encoding: 'plain',
         records: { 0: [...records[0]], 2: [...records[2]] },
         body: null,

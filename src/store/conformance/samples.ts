@@ -194,7 +194,7 @@ export function aSegment(path: string, ...indexes: number[]): Segment {
   const records = Object.fromEntries(
     indexes.map((index) => [index, [index * 10, 10] as [number, number]]),
   );
-  return { path, bytes: 7, encoding: 'plain', records, body: null };
+  return { path, bytes: 7, sha256: '0a', encoding: 'plain', records, body: null };
 }
 
 /** The summary of a deleted job of two successful units. */
