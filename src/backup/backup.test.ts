@@ -8,6 +8,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, loadConfig } from '../base/config.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -64,7 +65,7 @@ async function storeWork() {
       bytes: 0,
       sha256,
       encoding: 'plain',
-      records: { 0: [0, name.length] },
+      records: { 0: [0, name.length, crc32(name)] },
       body: null,
     };
     const outcomes = { 0: { status: 'SUCCESS', attempt: claimed.attempt, readAt: 0 } } as const;

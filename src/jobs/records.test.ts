@@ -13,7 +13,7 @@ import { jobFile as csvFile } from '../kinds/get-pc-bulk/index.ts';
 import type { FilePack } from '../kinds/kind.ts';
 import { jobFile as gzipFile } from '../kinds/pdp-bulk/index.ts';
 import { batchFile, jobFile } from '../kinds/variant-sold/index.ts';
-import type { Batch, Outcome, Unit } from '../store/batches.ts';
+import type { Batch, Outcome, Segment, Unit } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.ts';
 import type { JobContext } from './context.ts';
 import {
@@ -302,10 +302,8 @@ test('reports a missing record and a truncated segment as damage', async () => {
   const changed = { code: 'storage_damaged', message: expect.stringContaining('ends before byte') };
   const compiling = compile(contextOf({ job: csvFile }, { ...batch, segments: [shorter] }), job, 3);
   await expect(compiling).rejects.toMatchObject(changed);
-  const cut = {
-    ...batch,
-    segments: [{ ...segment, records: { 0: [0, segment.body!.end + 1] as [number, number] } }],
-  };
+  const records: Segment['records'] = { 0: [0, segment.body!.end + 1, 0] };
+  const cut = { ...batch, segments: [{ ...segment, records }] };
   await expect(readRecord(contextOf({ job: csvFile }, cut), cut, 0)).rejects.toMatchObject(changed);
 });
 

@@ -365,7 +365,7 @@ async function readRun(
     const [offset, bytes, checksum] = records[at]!;
     const from = offset - start;
     const content = stored.subarray(from, from + bytes);
-    if (checksum !== undefined && crc32(content) !== checksum)
+    if (crc32(content) !== checksum)
       throw damagedFile(path, `has another record of unit ${at} than was written`);
     const record = encoding === 'csv' ? Buffer.from(readCsvField(content.toString())) : content;
     return [at, record];

@@ -132,9 +132,9 @@ export interface Segment {
   encoding: 'plain' | 'gzip' | 'csv';
   /**
    * Offset and length of each record, and its CRC-32, by the index of the unit: in the blob or, if
-   * it is compressed, in the content of `body`. Records of earlier versions have no CRC-32.
+   * it is compressed, in the content of `body`.
    */
-  records: Record<number, [offset: number, length: number, checksum?: number]>;
+  records: Record<number, [offset: number, length: number, checksum: number]>;
   /** The batch's rows of the job's merged file. Null for a segment with records only. */
   body: PartBody | null;
   /** Counts of the records. Absent in segments of versions without counts. */

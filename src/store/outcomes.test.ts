@@ -10,7 +10,7 @@ const segmentOf = (path: string, ...indexes: number[]): Segment => ({
   bytes: 7,
   sha256: '0a',
   encoding: 'plain',
-  records: Object.fromEntries(indexes.map((index) => [index, [index, 1]])),
+  records: Object.fromEntries(indexes.map((index) => [index, [index, 1, 0]])),
   body: null,
 });
 

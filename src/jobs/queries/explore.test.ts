@@ -1,10 +1,11 @@
+import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contextWith } from '../../../test/support/jobs/context.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ExactObject } from '../../formats/json-text.ts';
 import type { PictureSize } from '../../markets/market.ts';
-import type { Batch, Outcome } from '../../store/batches.ts';
+import type { Batch, Outcome, Segment } from '../../store/batches.ts';
 import { aBatch, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';
 import { createExplorer, type EntryQuery } from './explore.ts';
@@ -37,7 +38,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
   const batches: Batch[] = [];
   for (let seq = 0; seq < 4; seq++) {
     const outcomes: Record<number, Outcome> = {};
-    const places: Record<number, [number, number]> = {};
+    const places: Segment['records'] = {};
     let text = '';
     for (const at of [0, 1]) {
       const price = prices[2 * seq + at]!;
@@ -51,7 +52,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
         models: [{ modelId: '1', price, stock: 2 }],
       };
       const json = JSON.stringify(record);
-      places[at] = [text.length, json.length];
+      places[at] = [text.length, json.length, crc32(json)];
       text += json;
     }
     const path = `${job.id}/segment-${seq}`;

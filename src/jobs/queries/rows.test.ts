@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { sha256 } from '../../base/id.ts';
@@ -60,7 +61,7 @@ async function recordJob(fields: Partial<Job> = {}): Promise<Job> {
           bytes: 0,
           sha256: sha256(text),
           encoding: 'plain',
-          records: { 0: [0, text.length] },
+          records: { 0: [0, text.length, crc32(text)] },
           body: null,
         },
       ],

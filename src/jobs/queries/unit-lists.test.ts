@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
@@ -269,14 +270,13 @@ describe('results()', () => {
     };
     const { blobs } = fixture.context;
     const file = await blobs.write('job/segment', 'application/json', segment(), () => 2);
-    const records = { 0: [0, 7], 2: [7, 7] } as const;
     const segments: Batch['segments'] = [
       {
         path: 'job/segment',
         bytes: 7,
         sha256: file.sha256,
         encoding: 'plain',
-        records: { 0: [...records[0]], 2: [...records[2]] },
+        records: { 0: [0, 7, crc32('{"a":1}')], 2: [7, 7, crc32('{"b":2}')] },
         body: null,
       },
     ];

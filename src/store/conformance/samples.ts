@@ -191,9 +191,8 @@ export const aFailure: Outcome = {
 
 /** A segment with records of these units. */
 export function aSegment(path: string, ...indexes: number[]): Segment {
-  const records = Object.fromEntries(
-    indexes.map((index) => [index, [index * 10, 10] as [number, number]]),
-  );
+  const records: Segment['records'] = {};
+  for (const index of indexes) records[index] = [index * 10, 10, 0];
   return { path, bytes: 7, sha256: '0a', encoding: 'plain', records, body: null };
 }
 
