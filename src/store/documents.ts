@@ -44,7 +44,7 @@ export interface ApiKey {
   name: string;
   /** SHA-256 of the key in hexadecimal. */
   hash: string;
-  /** First characters of a generated key, for display. */
+  /** First characters of a generated key, for display. Empty for a configured key. */
   prefix: string;
   createdAt: number;
   expiresAt: number | null;

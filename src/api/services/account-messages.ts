@@ -34,13 +34,10 @@ export function toOperatorMessage(
 
 /** Returns the message ApiKey, without the secret. `mode` is the mode of the key's account. */
 export function toApiKeyMessage(key: ApiKey, mode: Mode): MessageInitShape<typeof ApiKeySchema> {
-  // Keys stored by earlier versions have a prefix even if they were chosen.
-  const prefix = key.prefix.startsWith('gl_') ? key.prefix : '';
   return keyOf({
     ...key,
     ...permissionsOf(key),
     keyId: key.id,
-    prefix,
     mode,
   });
 }
