@@ -37,7 +37,7 @@ test.each([
 
 test.each([
   ['of the sandbox', { market: sandboxQueue }],
-  ['that does not name its store', { market: 'mktf', region: '' }],
+  ['of several units of stores', { market: 'mktf', region: '' }],
 ])('a message %s has no place', (_title, message) => {
   expect(createPlaces(new Map())(sampleMessage(1, message))).toBeNull();
 });

@@ -40,8 +40,9 @@ export const createPlaces =
   (origins: Origins): PlaceOf =>
   ({ market, region, store }) => {
     const origin = storeMarkets.includes(market) ? store : region;
-    // A message of an earlier version does not name the store.
-    if (market === sandboxQueue || origin === undefined) return null;
+    if (market === sandboxQueue) return null;
+    // A message of several units names no store, as they can belong to different ones.
+    if (origin === undefined) return null;
     const policy = originPolicy(policyOfMarket(market, region), origins.get(market));
     return { name: `${market}/${origin}`, owners: ownersOf(policy) };
   };

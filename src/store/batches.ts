@@ -20,10 +20,7 @@ export type Outcome =
       attempt: number;
       /** The unit's own result file, for job types that have one. */
       file?: StoredFile;
-      /**
-       * Counts of the entries in the file. Absent without a file, and in outcomes of versions
-       * without counts.
-       */
+      /** Counts of the entries in the file. Absent without a file. */
       quality?: QualityCounts;
       /** Time at which the page was read. For a reused result, the time of that reading. */
       readAt: number;
@@ -91,7 +88,7 @@ export interface Batch {
   segments: Segment[];
   /** Kept pages of the units. Null if there are none. */
   pages: KeptPages | null;
-  /** End of the last unit. Null before, and for batches of versions that did not store it. */
+  /** End of the last unit. Null while a unit is outstanding. */
   endedAt: number | null;
 }
 
@@ -137,7 +134,7 @@ export interface Segment {
   records: Record<number, [offset: number, length: number, checksum: number]>;
   /** The batch's rows of the job's merged file. Null for a segment with records only. */
   body: PartBody | null;
-  /** Counts of the records. Absent in segments of versions without counts. */
+  /** Counts of the records. Absent until the batch writer has added them to a written blob. */
   quality?: QualityCounts;
 }
 
@@ -269,7 +266,7 @@ export interface BatchReference {
   /** Number of the batch's units. */
   units: number;
   attempt: number;
-  /** Store of its unit, in a market whose callers name stores. */
+  /** Store of its unit, in a market whose callers name stores. Absent if it has several units. */
   store?: string | undefined;
 }
 

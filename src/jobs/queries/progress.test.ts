@@ -32,7 +32,7 @@ async function progress(
   return listProgress(fixture.context, job);
 }
 
-const done = (endedAt: number | null, success = 2): Partial<Batch> => ({
+const done = (endedAt: number, success = 2): Partial<Batch> => ({
   state: 'done',
   success,
   failed: 2 - success,
@@ -72,17 +72,6 @@ test('a waiting job has no points yet, and an ended job no further ones', async 
   expect(ended.at(-1)).toEqual({ at: noon - 40, success: 2, failed: 0 });
   const rejected = await progress([{}], { state: 'rejecting', startedAt: null });
   expect(rejected.at(-1)).toEqual({ at: noon, success: 0, failed: 2 });
-});
-
-test('a job from before end times were stored has a start and an end', async () => {
-  const points = await progress([done(null), done(null, 1)], {
-    state: 'completed',
-    finishedAt: noon - 20,
-  });
-  expect(points).toEqual([
-    { at: noon - 100, success: 0, failed: 0 },
-    { at: noon - 20, success: 3, failed: 1 },
-  ]);
 });
 
 test('many batches are reduced to 200 points, including the first and the last', async () => {

@@ -20,8 +20,8 @@ const maxPoints = 200;
 
 /**
  * Returns the growth of a job's counts: zero at its start, the counts after each batch that ended,
- * and the counts now or at its end. Of many batches, 200 evenly spaced points remain. A batch
- * written by a version that did not store the time of its end counts only in the last point.
+ * and the counts now or at its end. Of many batches, 200 evenly spaced points remain. A batch in
+ * progress counts only in the last point.
  */
 export async function listProgress(
   { store, clock }: JobContext,

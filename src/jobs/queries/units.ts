@@ -151,8 +151,8 @@ export async function groupFaults({ store }: JobContext, job: Job): Promise<Faul
 }
 
 /**
- * Returns the quality of a job's records so far, from the tallies that were stored with them.
- * Records of versions without tallies are not counted.
+ * Returns the quality of a job's records so far: the sum of the counts stored with segments and
+ * with the files of units.
  */
 export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Promise<Quality> {
   const batches = await store.batches.find({ jobId: job.id });

@@ -16,7 +16,7 @@ export async function readBatchFile(context: JobContext, { path }: StoredFile): 
 }
 
 /**
- * Gives each batch of an ended job a segment with its rows again, as earlier versions left it. The
+ * Gives each batch of an ended job a segment with its rows again, as before the job ended. The
  * records are not compressed.
  */
 export async function separateSegments({ store, blobs }: JobContext, jobId: string): Promise<void> {
