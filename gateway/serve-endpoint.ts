@@ -226,11 +226,11 @@ export function endpointServer(
   };
 }
 
-/** What a request asks for. */
+/** A parsed request to an endpoint. */
 interface EndpointCall {
   message: Message;
   context: CallContext;
-  /** Problems of the request. A request without any is called. */
+  /** Problems of the request. The method is called only if there are none. */
   problems: readonly Problem[];
 }
 

@@ -18,7 +18,7 @@ export interface ApiInfo {
   callerHeaders?: Readonly<Record<string, Schema>>;
   /** Returns notes on an operation, which follow its description. */
   notesOf?: (endpoint: ServedEndpoint) => string[];
-  /** Returns the id of an operation. Default: the method's name in camel case. */
+  /** Returns the `operationId` of an operation. Default: the method's name in camel case. */
   operationIdOf?: (endpoint: ServedEndpoint) => string;
   /** Returns the short title of a method. Default: the first sentence of its comment. */
   titleOf?: (method: DescMethod) => string;

@@ -46,7 +46,7 @@ export function createExampleGenerator(
     const declared = getOption(field, exampleOption);
     return declared === '' ? fallback(field) : JSON.parse(declared);
   };
-  // Types whose example is being created: a type that contains itself has one level of examples.
+  // Types whose example is being created. A recursive type has one level of examples.
   const open = new Set<DescMessage>();
   const messageExample = (schema: DescMessage, direction: Direction): unknown => {
     if (schema.typeName === 'google.protobuf.Timestamp') return time;

@@ -11,7 +11,8 @@ import { createSchemaGenerator, type Schema } from './schemas.ts';
 /**
  * Returns the OpenAPI 3.1 document of the endpoints in one form of their paths, derived from the
  * descriptors. The first document takes some hundred milliseconds, so the event loop turns between
- * its operations. Building it before it is asked for would cost every start as much.
+ * its operations. It is not built in advance, because this would delay every start by the same
+ * time.
  */
 export async function openApiDocument(options: DocumentOptions): Promise<Schema> {
   const { endpoints, title, version, description, contact, license, comments, extraTag } = options;

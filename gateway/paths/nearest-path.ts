@@ -18,9 +18,9 @@ interface NearPath {
 }
 
 /**
- * Returns the served path that most likely was meant by an unknown one: it has one segment more,
- * less, or replaced. Of several, those with the most literals in common count, and their differing
- * segments must be spelled alike. Undefined if there is none.
+ * Returns the served path that is closest to an unknown one: it has one segment more, less, or
+ * replaced. Of several, those with the most literals in common count, and their differing segments
+ * must be spelled alike. Undefined if there is none.
  */
 export function nearestPath(
   segments: readonly string[],

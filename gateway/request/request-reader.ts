@@ -49,7 +49,7 @@ export interface ReadResult {
   headers: Readonly<Record<string, string>>;
   /**
    * Problems of the request, structural ones first; the message has the rest of it. Absent or empty
-   * if the message can be called with.
+   * if the message is valid.
    */
   problems?: readonly Problem[];
 }
@@ -76,7 +76,7 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const readQuery = queryReader(
     outsidePath.filter((field) => !bodyFields.includes(field)),
     [...(endpoint.waits ? ['wait'] : []), ...(endpoint.takesOptions ? optionNames : [])],
-    // A misspelled option, such as a maximum cost, must not be charged.
+    // A submission with a misspelled option, such as a maximum cost, must not be charged.
     { refusesOthers: endpoint.takesOptions, required: endpoint.requiredParameters },
   );
 

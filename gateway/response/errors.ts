@@ -20,8 +20,8 @@ export function errorResponse(fault: Fault, requestId: string): ErrorResponse {
 }
 
 /**
- * Returns the JSON text of an error: a message for people or the problems of the request, a code
- * for programs, and the request's id for the log.
+ * Returns the JSON text of an error: a readable message or the problems of the request, a code for
+ * programs, and the request's id for the log.
  */
 export function errorBody(
   detail: string | readonly Problem[],

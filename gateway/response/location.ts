@@ -8,8 +8,8 @@ import type { ServedEndpoint } from '../endpoint.ts';
 export type Locate = (response: Message, form: number, request: Message) => string;
 
 /**
- * Returns the endpoint that shows what another one creates, a GET whose path has one variable that
- * the response carries, besides those of the other's path, or undefined if there is none.
+ * Returns the GET endpoint of the resource that another endpoint creates. Its path has the
+ * variables of the other path and one that is a field of the response. Undefined if there is none.
  */
 export type ShownBy = (
   endpoint: ServedEndpoint,

@@ -5,8 +5,8 @@ import type { Encoder } from './content-encoding.ts';
 
 /**
  * Sends the body of a response whose head is set, and ends it. Rejects when the body fails or the
- * client disconnects; the caller then breaks the response off. pipeline() would close the
- * connection itself, like that of a complete response.
+ * client disconnects; the caller then aborts the response. pipeline() would close the connection
+ * itself, as after a complete response.
  */
 export async function writeBody(
   { response, signal }: Pick<Exchange, 'response' | 'signal'>,

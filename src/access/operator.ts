@@ -75,9 +75,9 @@ export async function createOperatorKey(
 }
 
 /**
- * Throws `conflict` if the key is the last one with the role admin, without which nobody could
- * create others. Two concurrent revocations may both pass; `gleaner operator-key` creates a new key
- * in that case.
+ * Throws `conflict` if the key is the last one with the role admin: no further keys could be
+ * created. Two concurrent revocations may both pass; `gleaner operator-key` creates a new key in
+ * that case.
  */
 export async function requireOtherOperatorKey(
   store: Pick<Store, 'apiKeys' | 'users'>,

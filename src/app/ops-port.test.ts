@@ -4,7 +4,7 @@ import { defaultConnectionLimits } from '../base/connections.ts';
 import { createLog } from '../base/log.ts';
 import { openOpsPort } from './ops-port.ts';
 
-/** Sends a request with a target as it stands and returns the status. */
+/** Sends a request with an unmodified target and returns the status. */
 const statusOf = (port: number, path: string) =>
   new Promise<number>((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path }, (response) => {

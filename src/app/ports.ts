@@ -36,7 +36,7 @@ import type { StartingService } from './starting-service.ts';
 /** Time in which requests end when a port closes, in milliseconds. */
 export const graceMs = 3_000;
 
-/** Hosts that stand for every address of the machine, as URLs write them. */
+/** Wildcard hosts, which listen on every address of the machine, in the form of URLs. */
 const everyAddress = new Set(['0.0.0.0', '[::]', '[::ffff:0:0]']);
 
 /** Returns true if a listener on a host accepts connections to every address of the machine. */

@@ -107,7 +107,7 @@ export async function serve(
   }
 }
 
-/** Opens what a role needs, and locks the data folder for `serve`. */
+/** Opens the engines and files of a role, and locks the data folder for `serve`. */
 async function openProgram(
   config: Config,
   role: ProcessRole,

@@ -186,7 +186,7 @@ export function describeError(error: unknown, report: (error: unknown) => void):
     report(error);
     return JSON.stringify({ code: 'internal', message: 'Internal error' });
   }
-  // The service names the place in a request of its own, such as the path.
+  // The service locates problems in its own request, such as in the path.
   const placed = problems.map((problem) => ({
     ...problem,
     loc: ['arguments', ...problem.loc.slice(1)],

@@ -31,8 +31,7 @@ const recordsAdvice =
 const foreign = / \(endpoint \d+\)| [^.]*(?:`Idempotency-Key`|without \/v1|Returns 502)[^.]*\./g;
 
 /**
- * Returns the description of a method's tool, for a model that knows nothing of the service but its
- * tools.
+ * Returns the description of a method's tool, for a model that sees only the tools, not the API.
  */
 function describeTool(method: DescMethod): string {
   const about = comments[`${method.parent.typeName}.${method.name}`] ?? method.name;

@@ -296,7 +296,7 @@ interface StoredContents {
 async function sendStored(exchange: Exchange, contents: StoredContents): Promise<void> {
   const { request, response } = exchange;
   const { size, contentType, fileName, tag, digest } = contents;
-  // Ranges, and so resumed downloads, count the bytes of the unencoded file.
+  // Ranges, including those of resumed downloads, count the bytes of the unencoded file.
   const encoding =
     request.headers.range === undefined && size >= minBytes && isCompressible(contentType)
       ? preferredEncoding(request.headers['accept-encoding'])
@@ -350,7 +350,8 @@ const tagOf = (...identity: readonly (string | number)[]) =>
 const exportParams = ['format', 'only', 'columns'] as const satisfies (keyof FileConversion)[];
 
 /**
- * Returns the export that a link requests by its name and its query, or null for the file as it is.
+ * Returns the export that a link requests by its name and its query, or null for the unconverted
+ * file.
  */
 function exportOf(url: string, format: string): FileConversion | null {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
@@ -398,7 +399,7 @@ async function serveExport(
   });
 }
 
-/** Sends a conversion as it is made: always whole, since its size is not known. */
+/** Streams a conversion while it is produced. Ranges are ignored, since its size is unknown. */
 async function streamExport(
   exchange: Exchange,
   tag: string,

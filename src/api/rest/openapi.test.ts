@@ -424,7 +424,7 @@ test.each([
   expect(plain.headers.get('cache-control')).toBe('no-cache');
   for (const encoding of ['br', 'gzip']) {
     const encoded = await ask({ 'accept-encoding': encoding });
-    // Less than 1 KB is sent as it is.
+    // Content below 1 KB is sent unencoded.
     if (text.length < 1024) continue;
     expect([encoded.headers.get('content-encoding'), encoded.headers.get('vary')]).toEqual([
       encoding,

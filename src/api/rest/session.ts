@@ -197,7 +197,7 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     try {
       await call(endSession, { everywhere }, request);
     } catch (error) {
-      // An ended session is what the caller asks for.
+      // The session has ended already, which is the requested result.
       if (everywhere || Fault.from(error).code !== 'unauthenticated') throw error;
     }
     setCookie(request, response, '', 0);

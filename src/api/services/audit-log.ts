@@ -89,8 +89,8 @@ const readNames = /^(?:Get|List|Export)[A-Z]/;
 const { exportUser, streamPages } = OperatorService.method;
 
 /**
- * Returns true if a method changes something: it needs more than the scope `read`, and its name
- * does not start like that of a read.
+ * Returns true if a method changes data: it needs more than the scope `read`, and its name has no
+ * prefix of a read.
  */
 const changes = (method: DescMethod): boolean =>
   requirementOf(method).scope !== Scope.READ && !readNames.test(method.name);
@@ -284,8 +284,7 @@ interface Target {
 }
 
 /**
- * Returns the id of what a request is about, or of what its response created, or '' if there is
- * none.
+ * Returns the id of the resource that a request names or that its response created, '' without one.
  */
 function targetOf(message: Message | null): string {
   const { jobId, taskId, keyId, userId, deliveryId, destinationId, scheduleId, ...created } =

@@ -196,7 +196,7 @@ describe('ExportAccount', () => {
       destination: 1,
       job: 1,
       unit: 10,
-      // The merged file, and that of its only batch, which is a part of it.
+      // The merged file and the file of its only batch, which is a range of it.
       file: 2,
       ...{ item_change: 1, rule: 1, tracked_item: 1, observation: 1 },
       ledger_entry: 3,

@@ -53,7 +53,7 @@ export function handle<M extends DescMethod>(
 /** Entries of a page if the request has no page size. */
 const defaultPageSize = 100;
 
-/** Returns the page of a list that a request asks for. */
+/** Returns the page options of a list request. */
 export const pageOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: string }) => ({
   limit: pageSize || defaultPageSize,
   after: pageToken || null,

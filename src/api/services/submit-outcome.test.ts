@@ -179,7 +179,7 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
     ['the core stops', () => fixture.context.changes.stop()],
     ['the gateway stops', () => stopping.abort()],
   ])('returns without an outcome when %s', async (end, happen) => {
-    // A core without a gateway is not told that one stops.
+    // A core without a gateway has no signal of a stopping gateway.
     if (caller === 'a core' && end === 'the gateway stops') return;
     const waiting = send(caller, submitGetPc, page);
     await waits();

@@ -7,7 +7,7 @@ import type { ResponseHeaders } from '../../contract/response-headers.ts';
 export type RpcRequest = IncomingMessage | Http2ServerRequest;
 export type RpcResponse = ServerResponse | Http2ServerResponse;
 
-/** HTTP request and response of a call, and what is known of the call. */
+/** HTTP request and response of a call, and the state of the call. */
 export interface RpcExchange {
   readonly request: RpcRequest;
   readonly response: RpcResponse;

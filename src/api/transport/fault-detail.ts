@@ -196,8 +196,8 @@ export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
 }
 
 /**
- * Returns problems that a submission over RPC reports, with those of its options in the query, as
- * REST reports them.
+ * Returns the problems of a submission over RPC with the locations of REST: problems of options are
+ * in the query.
  */
 export function placeInQuery(method: DescMethod, problems: Problem[]): Problem[] {
   if (!takesSubmitOptions(method)) return problems;
