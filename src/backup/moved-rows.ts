@@ -33,8 +33,8 @@ export async function copyMovedRows(
 }
 
 /**
- * Writes a segment from its rows in a merged file, whose head and tail are those of the segment, if
- * any.
+ * Writes a segment from its rows in a merged file, with the head and tail of that file around them
+ * if the segment has any.
  */
 async function copySegment(
   segment: Segment,

@@ -253,8 +253,9 @@ export function bindSession(
 
 /**
  * Returns the connection that a further one replaces, so that clients that only hold connections
- * keep nobody else out: the oldest that never had an accepted request, or else the oldest idle one
- * of the owner with the most connections, so that others keep theirs. Null if all are in use.
+ * cannot block other clients: the oldest that never had an accepted request, or else the oldest
+ * idle one of the owner with the most connections, so that others keep theirs. Null if all are in
+ * use.
  */
 function replaceable(open: Iterable<Connection>): Connection | null {
   const byOwner = new Map<string, { count: number; idle: Connection | null }>();

@@ -9,8 +9,8 @@ export interface Owner {
 }
 
 /**
- * Queue of waiting entries, taken round-robin by user, and by job within a user; those of a job in
- * their order, and equal ones as they were added. In three of four turns, users whose backlog is
+ * Queue of waiting entries, taken round-robin by user, and by job within a user; within a job by
+ * their order, then in the order of insertion. In three of four turns, users whose backlog is
  * smaller by an order of magnitude go first, so that a small job does not wait for another user's
  * large ones.
  */

@@ -35,8 +35,8 @@ export function sha256(data: string | Uint8Array): string {
 const generatedKey = /^(gl_test_|gl_)[A-Za-z0-9_-]{43}$/;
 
 /**
- * Returns the first characters of a generated API key, by which people recognize it. Empty for any
- * other secret: the characters of a chosen one would help to guess the rest.
+ * Returns the first characters of a generated API key, for display: the form's prefix and four
+ * random characters. Empty for any other secret, since its characters would help to guess the rest.
  */
 export function keyPrefix(secret: string): string {
   const form = generatedKey.exec(secret)?.[1];

@@ -158,8 +158,8 @@ function createReadable({ write, flushSync }: LineOutput): LineOutput {
 }
 
 /**
- * Options that format log lines for people: the time of day, the level, the role, the message, and
- * its fields.
+ * Options for readable log lines: the time of day, the level, the role, the message, and its
+ * fields.
  */
 export const readableLog = (hasColors: boolean): PrettyOptions => ({
   colorize: hasColors,

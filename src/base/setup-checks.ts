@@ -49,7 +49,10 @@ function diagnosePublicAddress(publicUrl: string | null): Diagnosis {
   );
 }
 
-/** Returns the origin of a URL, whose path and credentials can be secrets; a folder as it is. */
+/**
+ * Returns the origin of a URL, because its path and credentials can be secrets. Returns a folder
+ * unchanged.
+ */
 const hideSecrets = (target: string): string =>
   /^https?:/.test(target) ? new URL(target).origin : target;
 

@@ -45,11 +45,11 @@ export interface RunOptions {
 
 /** Streams and settings of a command. */
 export interface Io extends RunOptions {
-  /** Formats what standard output shows. */
+  /** Formats values for standard output. */
   display: Display;
   /** Writes a line to standard output. */
   say(line: string): void;
-  /** Writes a line for people to standard error. */
+  /** Writes a line to standard error, which is never parsed by programs. */
   note(line: string): void;
   /** Writes to standard output, and waits for a slow reader. */
   write(text: string | Uint8Array): Promise<void>;

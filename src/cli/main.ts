@@ -29,7 +29,7 @@ const { runCli } = await import('./run.ts');
  */
 let isRole = false;
 
-// What standard error cannot show is lost. The exit code still says what happened.
+// Output is lost if standard error cannot be written. The exit code still reports the result.
 process.stderr.on('error', () => {});
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isRole) return;

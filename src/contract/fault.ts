@@ -55,7 +55,10 @@ export const faultCodes = {
 
 export type FaultCode = keyof typeof faultCodes;
 
-/** Levels at which the log has the faults of calls. Others are not logged: the caller is told. */
+/**
+ * Log levels for faults of calls. Faults with other codes are returned to the caller and not
+ * logged.
+ */
 export const faultLogLevels: Readonly<Partial<Record<FaultCode, 'error' | 'warn'>>> = {
   internal: 'error',
   storage_damaged: 'error',

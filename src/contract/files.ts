@@ -5,10 +5,7 @@ export interface FileRecord {
   sha256: string;
 }
 
-/**
- * Where the contents of a file are that is not stored by itself: `head`, bytes of another file,
- * `tail`.
- */
+/** Source of a file that is a range of another one: `head`, the bytes of the range, `tail`. */
 export interface FilePlace {
   head: string;
   /** `<job id>/<file name>` of the other file. */
@@ -40,7 +37,7 @@ export interface SignedFile {
   /** Owner of the file. Empty if the link alone grants access. */
   userId: string;
   /**
-   * Format to convert the records to, as the name in the link says. Absent for the file as it is.
+   * Format to convert the records to, from the name in the link. Absent for the unconverted file.
    */
   format?: string | undefined;
   /** What the file must be. Absent in links without a record. */

@@ -89,7 +89,7 @@ export async function resealDestinations(
 
 const contextOf = (id: string, userId: string) => `destination ${id} of ${userId}`;
 
-/** Returns the place of a file in a destination, for people. */
+/** Returns the URL of a file in a destination, for display. */
 export function targetOf(
   { type, address }: Pick<Destination, 'type' | 'address'>,
   path: string,

@@ -5,7 +5,7 @@ import type { Destinations } from './destinations.ts';
 import type { WriteResult } from './writer.ts';
 
 export interface TestResult {
-  /** Place of the test object, for people. */
+  /** URL of the test object, for display. */
   target: string;
   /** Why the test failed, with the response. Empty if it succeeded. */
   error: string;

@@ -18,7 +18,7 @@ export interface TimeBudget {
   readonly signal: AbortSignal;
   /** Adds the time of these bytes. */
   add(bytes: number): void;
-  /** Ends the budget: its signal is not aborted any more. */
+  /** Ends the budget: its signal no longer aborts. */
   end(): void;
 }
 
@@ -47,7 +47,7 @@ export function createTimeBudget(options: TimeBudgetOptions): TimeBudget {
   check();
   return {
     signal: controller.signal,
-    // The timer rather fires early, and checks again, than being set for every chunk.
+    // The timer is not reset for every chunk: it may fire early and then checks again.
     add: (bytes) => {
       totalMs += (bytes / minBytesPerSecond) * 1_000;
     },

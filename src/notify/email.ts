@@ -65,7 +65,7 @@ function nameOf(user: Pick<User, 'name' | 'email'> | null, userId: string): stri
   return oneLine(user.email === '' ? user.name : `${user.name} <${user.email}>`);
 }
 
-/** Formats the email about fields that pages of a marketplace have begun to lack. */
+/** Formats the email about fields that are newly missing from pages of a marketplace. */
 export function driftEmail(fields: readonly FieldDrift[]): Email {
   const { market, page } = fields[0]!;
   const percent = (share: number | null) => `${Math.round((share ?? 0) * 100)} %`;

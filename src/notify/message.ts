@@ -144,7 +144,9 @@ export function scheduleNotice(
   };
 }
 
-/** Creates the message to operators about fields that pages of a marketplace have begun to lack. */
+/**
+ * Creates the message to operators about fields that are newly missing from pages of a marketplace.
+ */
 export function driftNotice(fields: readonly FieldDrift[]): Notice {
   const { market, page, since } = fields[0]!;
   return {
@@ -164,7 +166,7 @@ export function driftNotice(fields: readonly FieldDrift[]): Notice {
   };
 }
 
-/** Returns what operators can do about fields that went missing. */
+/** Returns the remedy for missing fields, for operators. */
 export function driftRemedy({ market, page }: Pick<FieldDrift, 'market' | 'page'>): string {
   return [
     'See examples with `gleaner drift list`.',

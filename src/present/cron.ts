@@ -18,7 +18,7 @@ export interface Repeat {
 
 const pad = (text: string) => text.padStart(2, '0');
 
-/** Returns the repeat that a cron expression stands for; null for other expressions. */
+/** Returns the repeat that a cron expression describes. Null if it describes none of them. */
 export function readCron(cron: string): Repeat | null {
   const [, minute, hour, days] =
     /^(\d{1,2}) (\d{1,2}|\*) \* \* (\*|1-5|MON-FRI)$/i.exec(cron.trim()) ?? [];

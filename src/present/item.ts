@@ -18,7 +18,7 @@ export function placeText({ market, region, store = '' }: ShownItemPlace): strin
 export type ShownItemPlace = Pick<TrackedItem, 'market' | 'region'> &
   Partial<Pick<TrackedItem, 'store'>>;
 
-/** Formats a price with its currency: "€1,915.30"; an unknown currency is shown as it is. */
+/** Formats a price with its currency: "€1,915.30"; an unknown currency is used unchanged. */
 export function formatPrice(price: number, currency = ''): string {
   try {
     return numberFormat({ style: 'currency', currency }).format(price);

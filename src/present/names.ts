@@ -30,7 +30,7 @@ export const purposes = [
   'Whole shops',
 ] as const;
 
-/** Returns what a kind collects. */
+/** Returns the noun for the data that a kind collects, such as "Search results". */
 export function purposeOf(kind: string): (typeof purposes)[number] {
   if (kind.startsWith('variant')) return 'Variants with units sold';
   if (kind.startsWith('search')) return 'Search results';

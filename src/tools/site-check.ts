@@ -69,7 +69,7 @@ const pendingLine =
 /** Maximum values of a field that are printed. */
 const maxCandidates = 20;
 
-/** Returns lines with the sources of a page that disagree, and what was taken of each field. */
+/** Returns lines with the sources of a page that disagree, and the selected value of each field. */
 export function contradictionLines(contradictions: readonly FieldContradiction[]): string[] {
   if (contradictions.length === 0) return [];
   const lines = contradictions.flatMap(({ field, value, candidates }) => [

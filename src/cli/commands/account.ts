@@ -31,7 +31,9 @@ const usageColumns: PrintedColumn<UsageDay>[] = [
   { name: 'GRANTED', text: ({ granted }) => count(granted), isNumber: true },
 ];
 
-/** Returns what is unusual about an account: "deleted", "suspended", or nothing. */
+/**
+ * Returns the state of an account that is not active: "deleted" or "suspended". Otherwise empty.
+ */
 export const accountStatus = ({ suspended, deletedAt }: Account): string => {
   if (deletedAt !== undefined) return 'deleted';
   return suspended ? 'suspended' : '';

@@ -51,7 +51,7 @@ async function runOriginsCheck(
 
 const isFailed = ({ result }: OriginCheck): boolean => result !== 'ok' && result !== 'skipped';
 
-/** Formats checks as a table, followed by what to do about each problem. */
+/** Formats checks as a table, followed by the remedy of each problem. */
 function checkLines(checks: readonly OriginCheck[], { table }: Display): string[] {
   const problems = checks.filter(({ result }) => result !== 'ok');
   return [

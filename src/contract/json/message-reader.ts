@@ -171,7 +171,7 @@ function readPresent(member: Member, value: unknown, message: Message, state: Re
   const result = member.read(value, state);
   state.path.pop();
   if (result !== refused) member.assign(message, result);
-  // Without it, other fields could seem to need a value that is there.
+  // Without it, rules could report other fields as missing although they have a value.
   else if (member.isText) member.assign(message, '');
 }
 

@@ -95,9 +95,7 @@ export function problemsOfHeader(
   return problems;
 }
 
-/**
- * Returns what may explain missing columns: another separator, or the other names of the header.
- */
+/** Returns a hint about missing columns: another separator, or the unknown names in the header. */
 function hintOf({ separator, unknown }: Layout): string {
   if (separator !== undefined)
     return `. Separate columns by commas, not by ${JSON.stringify(separator)}`;

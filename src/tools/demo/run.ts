@@ -171,7 +171,7 @@ async function keepFile(
   for (const record of records) misses.push(...findMismatches(record, job.fields));
 }
 
-/** Returns the number of records in a file: of a listing, that of its entries. */
+/** Returns the number of records in a file. For a listing, the number of its entries. */
 export async function countRecords(
   { files }: Kind,
   { bytes, records }: DownloadedFile,
