@@ -76,7 +76,7 @@ export async function applySnapshots(
   const counted: string[] = [];
   const repeated: string[] = [];
   for (const snapshot of snapshots) {
-    // Only the series of the run tells which items it found: other runs may have been compared
+    // Items found by the run are recorded in its series only, as other runs may have been compared
     // since.
     const found = states.get(snapshot.item, series);
     const isFound = found?.foundJob === run.jobId;

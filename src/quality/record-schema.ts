@@ -192,7 +192,7 @@ function checkEnds(
   return isValid;
 }
 
-/** Checks the members or elements of a value that a child of its node stands for. */
+/** Checks the members or elements of a value against a child of its schema node. */
 function checkChild(
   node: PathNode,
   child: PathNode,

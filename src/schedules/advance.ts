@@ -57,7 +57,7 @@ export async function runDueSchedules(context: JobContext, signal?: AbortSignal)
 }
 
 /**
- * Does what is due for a schedule that this process has claimed: begins its next run, starts a
+ * Performs the due steps of a schedule that this process has claimed: begins its next run, starts a
  * begun one, and reads the jobs of its runs. One update, from the revision of the claim, begins the
  * run, so that no two processes begin the same one; another, from that of the first, stores the
  * result. A process that dies in between loses the claim, and the next one resumes the begun run:

@@ -13,7 +13,7 @@ import { countFailure, describeState, pause } from './state.ts';
 /** Maximum runs of a schedule whose jobs have not ended. */
 const maxOpenRuns = 5;
 
-/** Why a run is skipped, and what follows for its schedule. */
+/** Reason for skipping a run, and its consequence for the schedule. */
 export interface SkipReason {
   reason: string;
   apply(schedule: Schedule, now: number): Schedule;

@@ -33,7 +33,7 @@ export type Outcome =
 
 /**
  * State of a batch. `waiting`: not published. `queued`: published. `claimed`: assigned to a worker.
- * `done`: no unit is outstanding.
+ * `done`: every unit has an outcome.
  */
 export type BatchState = 'waiting' | 'queued' | 'claimed' | 'done';
 
@@ -200,7 +200,7 @@ export interface IsolatedUnit {
   index: number;
   /**
    * Number of times the unit was started and neither an outcome nor a failure was recorded. A start
-   * of which nobody saw the end may have ended because the whole service was killed.
+   * without a recorded end may have ended because the whole service was killed.
    */
   starts: number;
   /** Number of starts after which the claim was released as failed. Undefined is 0. */

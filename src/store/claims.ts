@@ -47,8 +47,8 @@ export async function excuseClaim(
 }
 
 /**
- * Records that the claim before a claim had progress, so that its end, which nobody saw, is no
- * evidence against the pages of the batch. Returns false if the claim was lost.
+ * Records that the claim before a claim had progress, so that its unrecorded end does not count
+ * against the pages of the batch. Returns false if the claim was lost.
  */
 export async function excuseEarlierClaim({ batches }: Batches, claim: Claim): Promise<boolean> {
   // The claim itself counts as one until it ends.
@@ -82,7 +82,7 @@ export interface ClaimEnd {
    * as failed.
    */
   failed?: boolean;
-  /** True if the claim counts as one without progress whose end nobody saw. */
+  /** True if the claim counts as one without progress and without a recorded end. */
   unseen?: boolean;
   /**
    * True if a claim that has expired is released too, unless another worker has claimed the batch

@@ -356,7 +356,7 @@ export interface Counts {
    * `reused`: units whose results were reused, set at the end of a job with `max_age` only.
    */
   units: { total: number; success: number; failed: number; notRun?: number; reused?: number };
-  /** `success`: done with at least one result. `failed`: done without one. */
+  /** `success`: done with at least one result. `failed`: done without results. */
   batches: { total: number; success: number; failed: number };
   /** Kept pages, set at the end of a job with `keep_pages` only. */
   pages?: { kept: number; missed: number; bytes: number };

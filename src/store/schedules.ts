@@ -18,8 +18,8 @@ export type OverlapRule = 'skip' | 'queue' | 'cancel';
 export type MissedRule = 'run_once' | 'skip';
 
 /**
- * Why a run exists: its time came, its time had passed before a process could start it, or a caller
- * asked for it.
+ * Trigger of a run: its scheduled time, a scheduled time that passed while no process could start
+ * it, or a call.
  */
 export type RunTrigger = 'schedule' | 'missed' | 'manual';
 

@@ -33,7 +33,7 @@ export interface Store extends Omit<Collections, 'apiKeys' | 'jobs'> {
   schemaVersion(): Promise<number>;
   /**
    * Returns the id of the installation that the database belongs to, which the first call creates.
-   * It is that of no other database.
+   * Ids are unique to a database.
    */
   installationId(): Promise<string>;
   /** Closes connections and files. */

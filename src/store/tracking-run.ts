@@ -70,9 +70,9 @@ export async function writeProgress({ trackingRuns }: Runs, run: TrackingRun): P
 type RunPosition = Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>;
 
 /**
- * Returns what a run waits for: an earlier run of the user that is `waiting` or `active`, or an
- * earlier run of its own series that has failed, or is behind such a run. Null if it can begin.
- * Runs are ordered by the end and the id of the job.
+ * Returns the run that a run waits for: an earlier run of the user that is `waiting` or `active`,
+ * or an earlier run of its own series that has failed, or is behind such a run. Null if it can
+ * begin. Runs are ordered by the end and the id of the job.
  */
 export async function waitOf(
   { trackingRuns }: Runs,

@@ -185,9 +185,7 @@ function admitting(options: AdmittingOptions): (lane: Lane, market: string) => H
   };
 }
 
-/**
- * Consumes the lanes of the markets until stopped, and those of the sandbox if the service has one.
- */
+/** Consumes the lanes of the markets, and of the sandbox if the service has one, until stopped. */
 export async function startWorker(
   options: JobContext,
   markets: readonly Market[],

@@ -92,7 +92,7 @@ export function recordLinks(
   { origin = null, pictureUrl = () => null }: LinkHints = {},
 ): RecordLinks {
   const links: RecordLinks = { url: null, image: null };
-  // Breadth first: the addresses of the item are above those of its variants and its seller.
+  // Breadth first: addresses of the item are less deep than addresses of its variants and seller.
   const members: NamedValue[] = Object.entries(record);
   const addLink = (name: string, value: string) => {
     const isAbsolute = absoluteUrl.test(value);

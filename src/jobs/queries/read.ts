@@ -331,7 +331,7 @@ interface DataRequest extends FileConversion {
 /** Result of a unit. */
 export interface UnitData {
   contentType: string;
-  /** Name to save a table under. Null for the file as it is. */
+  /** File name of a table. Null for the unconverted file. */
   fileName: string | null;
   bytes: AsyncIterable<Uint8Array>;
 }

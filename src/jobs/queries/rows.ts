@@ -110,7 +110,7 @@ export interface Entry {
   list?: string;
   /** Null for a failed unit. */
   record: ExactObject | null;
-  /** The record as it is stored. Absent for entries of listings and for failed units. */
+  /** Stored bytes of the record. Absent for entries of listings and for failed units. */
   bytes?: Uint8Array;
 }
 

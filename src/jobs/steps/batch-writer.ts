@@ -137,7 +137,7 @@ export function createBatchWriter(
         drop([...records.keys()].filter((index) => batch.outcomes[index] !== undefined));
       return true;
     } catch (error) {
-      // The next write has them.
+      // The next write includes them.
       pending = { ...outcomes, ...pending };
       pendingBytes += bytes;
       throw error;

@@ -61,7 +61,7 @@ export function createDriftObserver(
 }
 
 /**
- * Recent file of a listing, as it is stored for later jobs. The file belongs to the job that read
+ * Stored reference to a recent listing file, for later jobs. The file belongs to the job that read
  * the listing.
  */
 interface RecentFile {

@@ -45,7 +45,7 @@ export const maxRows = 2_000;
 const columns = columnsOf(findJobType({ market: 'mkta', kind: 'get_pc_bulk' })!);
 
 /**
- * Reads the rows of a CSV; a region is that of rows without one. Throws `invalid`, which names
+ * Reads the rows of a CSV; `region` applies to rows without one. Throws `invalid`, which names
  * every invalid row, up to 100 problems. Their `loc` is ["body", "file", row, column]; the header
  * is row 0.
  */

@@ -41,7 +41,7 @@ interface Membership {
   leave(): void;
 }
 
-/** Creates the routes of a process, which is a member while it has one. */
+/** Creates the routes of a process. It is a member while at least one route is open. */
 export function createRouting({
   connection,
   name,

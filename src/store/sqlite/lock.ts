@@ -15,7 +15,7 @@ export interface FolderHolder {
   pid: number | null;
 }
 
-/** Databases whose locks are held: the garbage collector would close one that nobody refers to. */
+/** Databases whose locks are held. Without a reference, the garbage collector would close them. */
 const held = new Set<DatabaseSync>();
 
 /**
