@@ -2,7 +2,7 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import type { JsonObject } from '../base/json.ts';
 import { parseItemText } from '../contract/item-text.ts';
 
-/** Form in which people write the id of a page, and its conversion to a reader's input. */
+/** Form of a page's id in commands, and its conversion to a reader's input. */
 export interface IdForm {
   /** The form in words, for error messages: "<shop id>/<item id>, or its address". */
   form: string;

@@ -413,7 +413,7 @@ describe('exit codes and messages', () => {
       'item_id,shop_id\n1,2\n',
     );
     const child = start(['job', 'wait', out.trimEnd()], { GLEANER_API_KEY: ann.key });
-    // It shows the status once it looks on. Node may have warned of something before.
+    // The status line shows that it is waiting. Node may have printed a warning before.
     let told = '';
     const status = Promise.withResolvers<void>();
     child.stderr.on('data', (chunk) => {

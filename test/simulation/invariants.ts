@@ -276,7 +276,7 @@ function checkSubmits({ intended, retries }: History, whole: readonly WholeJob[]
   return problems;
 }
 
-/** Checks that a job costs what its quote said, and no more than its maximum. */
+/** Checks that the cost of a job equals its quote and does not exceed its maximum. */
 function checkCost(
   { options: { maxCredits }, quotedCost, refusals }: IntendedJob,
   found: WholeJob | undefined,

@@ -24,7 +24,7 @@ export interface Comparison {
 /** Writes that fail after a claim was lost. */
 const fenced = new Set(['batches.update', 'batches.recordOutcomes']);
 
-/** Returns true if the conditions are those of runs that a run waits for. */
+/** Returns true if the conditions select the runs that a run waits for. */
 const isForEarlierRuns = (where: unknown): boolean =>
   (where as { queueState?: { in: readonly string[] } }).queueState?.in.includes('waiting') === true;
 

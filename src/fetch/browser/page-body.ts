@@ -10,8 +10,8 @@ function tooLarge(maxBytes: number): Fault {
 
 /**
  * Returns an element whose HTML has the open shadow roots below it: the element itself if there are
- * none, otherwise a copy in a document without scripts, with the contents of each root before those
- * of its host.
+ * none, otherwise a copy in a document without scripts, with the contents of each root before the
+ * children of its host.
  */
 const withShadowRoots = `(root) => {
   const elements = root?.getElementsByTagName('*') ?? [];

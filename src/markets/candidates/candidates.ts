@@ -34,7 +34,7 @@ export interface CandidateRule {
   keyOf: (value: Json) => string;
   /** Effect of a marked value of the page on other values of structured data. */
   marked: 'wins' | 'agrees';
-  /** Value if formats of structured data disagree: null, or that of the first format. */
+  /** Value if formats of structured data disagree: null, or the value of the first format. */
   disagreement: 'null' | 'first';
 }
 

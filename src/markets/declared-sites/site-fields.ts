@@ -161,9 +161,9 @@ function firstValue(
 }
 
 /**
- * Reads fields from their sources, each from the first source that has it. The currency of a price
- * is that of its text or format, otherwise the declared one, otherwise that of other structured
- * data, unless the declaration names its source.
+ * Reads fields from their sources, each from the first source that has it. Unless the declaration
+ * names a source for it, the currency of a price comes from its text or format, otherwise from the
+ * declaration, otherwise from other structured data.
  */
 export function readFields(
   page: SitePage,

@@ -6,7 +6,7 @@ import { Fault } from '../../contract/fault.ts';
  */
 const maxPageSteps = 20_000_000;
 
-/** Characters of a text that is read, and of one that is only searched, that count as one step. */
+/** Characters per step: of a text that is read, and of one that is only searched. */
 const readPerStep = 8;
 const searchedPerStep = 64;
 

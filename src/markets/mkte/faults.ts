@@ -143,11 +143,11 @@ function missingContent({ html, page, title }: TitledPage, what: string): Fault 
 }
 
 /**
- * Parses the HTML of a response. `hasContent` tells whether the page has the requested content;
- * texts of refusals count only if it does not. Throws `page_blocked` for a robot check or a
- * "Continue shopping" page with any status; by status, with `page_region` for a redirect to another
- * store; for status 200 `page_login` for a login, `page_failed` for a product whose offer could not
- * be shown, `page_throttled` for the apology page, `page_not_found` for the "dog page",
+ * Parses the HTML of a response. `hasContent`: whether the page has the requested content; texts of
+ * refusals count only if it does not. Throws `page_blocked` for a robot check or a "Continue
+ * shopping" page with any status; by status, with `page_region` for a redirect to another store;
+ * for status 200 `page_login` for a login, `page_failed` for a product whose offer could not be
+ * shown, `page_throttled` for the apology page, `page_not_found` for the "dog page",
  * `page_unreadable` for a truncated page, otherwise those of unexpectedPage().
  */
 export function parsePage(

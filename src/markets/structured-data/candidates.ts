@@ -13,8 +13,9 @@ import {
 import type { StructuredData } from './structured-data.ts';
 
 /**
- * Returns true if the values of another format are those of the same product, as far as both tell.
- * OpenGraph describes the page, often under another title and with an id of another catalogue.
+ * Returns true unless an id or a title shows that the values of another format describe another
+ * product. OpenGraph describes the page, often under another title and with an id of another
+ * catalogue.
  */
 function isSame(one: ProductValues, other: ProductValues, format: string): boolean {
   const [name, another] = [plainName(text(one.title)), plainName(text(other.title))];

@@ -35,7 +35,7 @@ export function addressOn(url: string, link: string | null): string | null {
   return target !== null && /^https?:$/.test(target.protocol) ? target.href : null;
 }
 
-/** Returns a text, unless it is what templates write for a missing one. */
+/** Returns a text, or null for the placeholder of a template, such as "N/A". */
 function plainCode(value: Json): string | null {
   const code = text(value)?.trim() ?? null;
   if (code === null || noCode.test(code)) return null;
@@ -115,8 +115,8 @@ function listPriceOf(specifications: readonly JsonObject[], currency: string | n
 }
 
 /**
- * Reads an offer. A price can be in a specification, beside those of fees, of members, or per
- * piece.
+ * Reads an offer. A price can be in a price specification, next to fees, member prices, and prices
+ * per piece.
  */
 export function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
   const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);

@@ -43,7 +43,7 @@ function titleCandidates({ heading, fields }: VisiblePage, titles: readonly stri
   return found;
 }
 
-/** Returns what a page shows of its product. */
+/** Returns the visible values of a page's product. */
 export function pageCandidates(page: VisiblePage, facts: PageFacts): Candidate[] {
   const control = mainControl(page);
   const prices = priceCandidates(page, control, facts);

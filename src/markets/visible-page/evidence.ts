@@ -1,7 +1,7 @@
 import type { Candidate } from '../candidates/candidates.ts';
 import type { Element } from '../html/html.ts';
 
-/** Returns the name of an element for people: "span.price". */
+/** Returns the tag and class of an element, for reports: "span.price". */
 function pathOf(element: Element | null): string {
   if (element === null) return '';
   const { id, class: classes } = element.attribs;

@@ -39,7 +39,7 @@ function placesIn<T extends TextPosition>(
 
 /**
  * Returns the prices in the smallest ancestor of an element that contains any text like a price, or
- * those of the page if no ancestor does. Empty if none of these texts can be read as a price.
+ * the prices of the page if no ancestor does. Empty if none of these texts can be read as a price.
  */
 export function pricesNear(
   element: Element,

@@ -6,7 +6,7 @@ import { findMongo } from '../../engines/mongo.ts';
 /** Store for tests within the process. Null if its engine is missing. */
 interface TestStore {
   name: string;
-  /** Opens an empty store. Undefined stands for SQLite in memory. */
+  /** Opens an empty store. Undefined means SQLite in memory. */
   open: (() => Store | undefined) | null;
 }
 

@@ -211,7 +211,7 @@ export const courses: readonly Course[] = [
 ];
 
 /**
- * Limits batches to a sixteenth, so that jobs of a few units have as many as those of some dozens.
+ * Limits batches to a sixteenth of their size, so that a job of a few units has several batches.
  */
 const withSmallBatches = (kind: Kind): Kind => ({
   ...kind,

@@ -30,9 +30,7 @@ export interface RpcFixture {
   close(): Promise<void>;
 }
 
-/**
- * Opens the fixture over a store in memory. `started` tells whether the core's process has started.
- */
+/** Opens the fixture over a store in memory. `started`: whether the core's process has started. */
 export async function openRpcFixture(
   limits: Partial<ConnectionLimits> = {},
   started: () => boolean = () => true,

@@ -122,7 +122,7 @@ const submitAwaiting = () => ({
   arguments: { country: 'sg', items: [{ item_id: '20000000991', shop_id: '7001' }] },
 });
 
-/** Calls of this service in place of those of the suite's tools for tasks. */
+/** Calls of this service that replace the suite's own tools for tasks. */
 const standIns: Readonly<Record<string, (given: Given) => { name: string; arguments: object }>> = {
   greet: () => ({ name: 'get_account', arguments: {} }),
   // A minute lasts longer than the suite waits before it cancels.
