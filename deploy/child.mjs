@@ -2,7 +2,7 @@
 // exit code, and ends it when this process ends.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
-import { onStarterExit } from '../src/cli/starter.mjs';
+import { onNpmExit } from '../src/cli/npm-watch.mjs';
 import { node } from './place.mjs';
 
 /**
@@ -22,8 +22,8 @@ export function run(command, args, environment = {}, stdio = 'inherit') {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => child.kill(signal));
-  // The starter can be killed without notice; its descendants must not survive it.
-  onStarterExit(() => child.kill('SIGTERM'));
+  // npm can be killed without a signal to this process; the child must not outlive it.
+  onNpmExit(() => child.kill('SIGTERM'));
   return new Promise((resolve) => {
     child.on('error', (error) => {
       console.error(`${command}: ${error.message}`);

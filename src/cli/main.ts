@@ -3,7 +3,7 @@ import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 // @ts-expect-error: a plain script, which also runs on the Node 20 of a checkout.
-import { onStarterExit } from './starter.mjs';
+import { onNpmExit } from './npm-watch.mjs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
@@ -18,8 +18,8 @@ process.env.NODE_COMPILE_CACHE ||= join(
   'compiled',
 );
 module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
-// A process with a channel detects the end of its starter by that.
-if (!process.channel) onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
+// A process with an IPC channel detects the end of its parent by the channel.
+if (!process.channel) onNpmExit(() => process.kill(process.pid, 'SIGTERM'));
 // An older Node cannot even load the program: it has no SQLite.
 const { exitCodes, Interrupted } = await import('./commands/exit.ts');
 const { runCli } = await import('./run.ts');

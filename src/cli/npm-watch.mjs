@@ -3,27 +3,27 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-const everyMs = 250;
+const checkIntervalMs = 250;
 // Determined at import: npm can be killed while setup is running.
-const starter = process.env.npm_lifecycle_event === undefined ? null : findStarter();
+const npmPid = process.env.npm_lifecycle_event === undefined ? null : findNpm();
 
 /**
- * Calls `gone` once when the npm that runs this process as a script has ended. Does not keep the
+ * Calls `onExit` once when the npm that runs this process as a script has ended. Does not keep the
  * process alive.
  */
-export function onStarterExit(gone) {
-  if (starter === null) return;
+export function onNpmExit(onExit) {
+  if (npmPid === null) return;
   const watch = setInterval(() => {
-    if (isAlive(starter)) return;
+    if (isAlive(npmPid)) return;
     clearInterval(watch);
-    gone();
-  }, everyMs);
+    onExit();
+  }, checkIntervalMs);
   watch.unref();
 }
 
-/** Process id of npm: the parent, or the parent of the shell in which npm runs scripts. */
-function findStarter() {
-  const parent = look(process.ppid);
+/** Returns npm's process id: the parent, or the parent of the shell in which npm runs scripts. */
+function findNpm() {
+  const parent = readProcess(process.ppid);
   if (parent === null) return null;
   return /^-?(?:sh|dash|ash|bash|ksh|zsh|busybox)$/.test(parent.name)
     ? parent.parent
@@ -37,11 +37,11 @@ function isAlive(pid) {
     return error.code !== 'ESRCH';
   }
   // A killed process keeps its id until its parent has reaped it.
-  return process.platform !== 'linux' || look(pid)?.state !== 'Z';
+  return process.platform !== 'linux' || readProcess(pid)?.state !== 'Z';
 }
 
 /** Returns the name, state, and parent of a process, or null if they are unknown. */
-function look(pid) {
+function readProcess(pid) {
   if (process.platform === 'linux') {
     try {
       const [, name, state, parent] = /^\d+ \((.*)\) (\S) (\d+)/s.exec(
