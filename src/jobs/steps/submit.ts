@@ -101,11 +101,11 @@ export async function submit(
 }
 
 /** Properties of a job that its caller determines. */
-type GivenProperties =
+type CallerProperties =
   | ('userId' | 'mode' | 'keyId')
   | ('retryOf' | 'rereadOf' | 'schedule' | 'resumable' | 'options');
 
-export interface JobDraft extends Pick<Job, GivenProperties> {
+export interface JobDraft extends Pick<Job, CallerProperties> {
   jobId: string;
   /** Returns the units. Not called if the job already exists. */
   plan(): Plan | Promise<Plan>;
