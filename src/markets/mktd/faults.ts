@@ -20,7 +20,7 @@ const checkTitles = /security check|verify|captcha|access denied|just a moment/i
 /**
  * Messages for a product that is withdrawn or sold elsewhere only, in the languages of the regions.
  */
-const awayWords = anyOf(
+const withdrawalWords = anyOf(
   [
     'not (?:available|for sale) in (?:this|the|your) (?:country|region)',
     'product (?:is )?(?:not available|no longer available|unavailable)',
@@ -41,7 +41,7 @@ const regionLocked = 23002102;
  * Returns the fault for a page without product data: by the site's message, otherwise as
  * unexpectedPage().
  */
-export function withoutData(html: string, page: HtmlPage): Fault {
+export function missingDataFault(html: string, page: HtmlPage): Fault {
   const title = words(find(page.root, 'title'));
   if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) {
     return new Fault(
@@ -49,7 +49,7 @@ export function withoutData(html: string, page: HtmlPage): Fault {
       'the site asks for a security check instead of showing the product',
     );
   }
-  const withdrawal = awayWords.exec(words(find(page.root, 'body')) ?? '');
+  const withdrawal = withdrawalWords.exec(words(find(page.root, 'body')) ?? '');
   if (withdrawal)
     return new Fault(
       'page_not_found',
@@ -71,7 +71,7 @@ function regionOf({ hostname, pathname }: URL): string | undefined {
 }
 
 /** Returns a function that accepts addresses of the site for other regions. */
-export function outside(region: string): (target: URL) => boolean {
+export function createOtherRegionTest(region: string): (target: URL) => boolean {
   return (target) => ![undefined, region].includes(regionOf(target));
 }
 
@@ -79,7 +79,7 @@ export function outside(region: string): (target: URL) => boolean {
  * Returns the fault for product data without a product. `page` is the route's data, `data` the
  * product's.
  */
-export function withoutProduct(page: JsonObject, data: JsonObject): Fault {
+export function missingProductFault(page: JsonObject, data: JsonObject): Fault {
   const code = number(data.error_code) ?? 0;
   const message = text(data.error_message)?.slice(0, 200);
   if (code === regionLocked) {

@@ -15,7 +15,7 @@ import {
 } from '../html/html.ts';
 import { jsonAfter, parseJson } from '../json/script-json.ts';
 import { statusFault } from '../responses/response.ts';
-import { outside, withoutData, withoutProduct } from './faults.ts';
+import { createOtherRegionTest, missingDataFault, missingProductFault } from './faults.ts';
 
 /** Location of a product's data in a page. */
 export interface ProductData {
@@ -96,10 +96,11 @@ function componentData(route: JsonObject): Map<string, JsonObject> {
 
 /** Throws the fault of an error status, and of a redirect to another region. */
 function checkResponse(response: PageResponse, region: string): void {
-  const isOutside = outside(region);
-  if (response.status < 200 || response.status > 299) throw statusFault(response, null, isOutside);
+  const isOtherRegion = createOtherRegionTest(region);
+  if (response.status < 200 || response.status > 299)
+    throw statusFault(response, null, isOtherRegion);
   const url = URL.parse(response.url);
-  if (url && isOutside(url)) {
+  if (url && isOtherRegion(url)) {
     throw new Fault(
       'page_region',
       `asked for region ${region}, was led to ${url.host}${url.pathname}`,
@@ -121,7 +122,7 @@ function readRoute(response: PageResponse): EmbeddedRoute {
   const root = page ? embedded(page) : json;
   const route = isObject(root) ? routeData(root) : undefined;
   if (route) return { route, page };
-  if (page) throw withoutData(body, page);
+  if (page) throw missingDataFault(body, page);
   throw new Fault('page_unreadable', 'the site sent JSON without product data');
 }
 
@@ -140,7 +141,7 @@ export function productData(response: PageResponse, region: string): ProductData
   const data = components.get('product_info') ?? global;
   const info = object(data.product_info);
   if ((number(data.error_code) ?? 0) !== 0 || Object.keys(info).length === 0)
-    throw withoutProduct(route, data);
+    throw missingProductFault(route, data);
   components.delete('product_info');
   const categories = objects(data.categories).length > 0 ? data.categories : global.categories;
   const canonical = page && attribute(find(page.root, 'link[rel="canonical"]'), 'href');
