@@ -1,4 +1,4 @@
-// Separate from its caller so that the browser driver is loaded on demand only.
+// In a file of its own, which is imported on demand: it loads the driver of the browser.
 import { systemClock } from '../base/clock.ts';
 import { type Config, ConfigError } from '../base/config.ts';
 import { createLog } from '../base/log.ts';

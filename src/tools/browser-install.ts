@@ -1,2 +1,3 @@
-// Separate so that it is imported on demand: src/cli may import the service through src/app only.
+// In a file of its own, which is imported on demand: src/cli may import the service through src/app
+// only.
 export { type BrowserInstallOptions, installBrowser } from '../fetch/browser/install.ts';
