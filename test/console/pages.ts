@@ -56,7 +56,7 @@ export const pageVisits = ({
   { name: 'origins', path: '/origins', role: 'operator', shows: 'Drift alarms' },
   { name: 'work', path: '/work', role: 'operator', shows: 'Processes' },
   { name: 'notifications', path: '/deliveries', role: 'operator', shows: 'Send test message' },
-  { name: 'audit-log', path: '/audit', role: 'operator', shows: 'Create user' },
+  { name: 'audit-log', path: '/audit', role: 'operator', shows: 'Create session' },
   { name: 'settings', path: '/settings', role: 'operator', shows: 'GLEANER_DATA_DIR' },
   { name: 'own-overview', path: '/', role: 'user', shows: 'Latest results' },
   { name: 'submit', path: '/submit', role: 'user', shows: 'Shopify stores' },

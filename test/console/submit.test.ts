@@ -121,12 +121,12 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const page = await open(user.key, '/submit/mktd/pdp_bulk');
     const ids = Array.from({ length: 60 }, (_, at) => String(1_729_000_091_011 + at * 1_000));
     await page.locator(named('textbox', 'Items')).wait();
-    await paste(page, 'textarea', [...ids, 'x1', `${ids[0]},sg`].join('\n'));
+    await paste(page, 'textarea', [...ids, 'x1', `${ids[0]}, xx`].join('\n'));
     await waitForText(page, 'Line 61: Must be');
-    await waitForText(page, 'Line 62: Must be');
+    await waitForText(page, 'Line 62: "xx" is not one of id, my, sg,');
     await click(page, 'button', 'Line 61');
     await page.waitForFunction(`getSelection().toString() === 'x1'`);
-    await paste(page, 'textarea', ids.map((id) => `${id}\tth`).join('\r\n'));
+    await paste(page, 'textarea', ids.map((id) => `${id}, th`).join('\r\n'));
     await waitForText(page, '60 units in the list.');
     await waitForText(page, 'Cost: ');
     await page.keyboard.down('Control');

@@ -27,6 +27,8 @@ export interface UnitColumns {
    * addresses.
    */
   addressFields: readonly string[];
+  /** Field of the country or region that an id leaves open; undefined if units have none. */
+  regionField: string | undefined;
   /**
    * Parses the id or the address of a product into the fields of a unit. Returns null for other
    * text.
@@ -41,12 +43,14 @@ export function columnsOf(jobType: JobType): UnitColumns {
   const fields = fieldsOf(jobType, itemMessage);
   const names = fields.map(restName);
   const addressNames = itemMessage === undefined ? null : namesByItemField(itemMessage, names);
+  const addressFields = [...(addressNames?.values() ?? [])];
   return {
     title,
     fields: names,
     required: fields.filter(isRequired).map(restName),
     choices: new Map(fields.map((field) => [restName(field), choicesOf(field)])),
-    addressFields: [...(addressNames?.values() ?? [])],
+    addressFields,
+    regionField: addressFields.find((name) => regionNames.includes(name)),
     parseAddress(text) {
       const item = addressNames && parseItemText(itemMessage!, text);
       if (!item) return null;

@@ -25,6 +25,8 @@ describe('readText()', () => {
   test.each([
     ['addresses, some with commas', 'https://www.e.example.de/dp/B0GLN00001?a=1,2\nB0GLN00002\n'],
     ['ids and addresses', 'B0GLN00001\nhttps://www.e.example.de/dp/B0GLN00002\n'],
+    ['ids with a country', 'B0GLN00001, de\nB0GLN00002\n'],
+    ['ids, of which one has a country', 'B0GLN00001\n\nB0GLN00002; DE\n'],
     ['cells of a spreadsheet', 'B0GLN00001\tDE\nB0GLN00002\tde\n'],
     ['cells of a spreadsheet with a header', 'Country\t"asin"\nDE\tB0GLN00001\nde\tB0GLN00002\n'],
   ])('reads %s', (_what, text) => {
@@ -59,7 +61,10 @@ describe('readText()', () => {
       'B0GLN00001\tde\tx\n',
       { line: 1, message: expect.stringContaining('The row has 3 cells, not 2') },
     ],
-    ['B0GLN00001,de\n', { message: expect.stringContaining("The column 'asin' is missing") }],
+    [
+      'B0GLN00001,B0GLN00002\n',
+      { message: expect.stringContaining("The column 'asin' is missing") },
+    ],
     [
       'https://www.e.example.de/cart\n',
       { line: 1, message: '"https://www.e.example.de/cart" is not the address of a product' },

@@ -1,13 +1,8 @@
 import type { UnitColumns } from './columns.ts';
 import { readCsv } from './csv.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import {
-  type FileUnits,
-  type ReadUnitsOptions,
-  readRows,
-  readUnits,
-  unitsOfLines,
-} from './read-units.ts';
+import { cellsOfLine, readLines, type TextLine, unitsOfLines } from './lines.ts';
+import { type FileUnits, type ReadUnitsOptions, readRows, readUnits } from './read-units.ts';
 
 /** Options for readText(). */
 export interface ReadTextOptions extends ReadUnitsOptions {
@@ -16,9 +11,9 @@ export interface ReadTextOptions extends ReadUnitsOptions {
 }
 
 /**
- * Reads units from a text as people type or paste it: ids or addresses, one per line; cells of a
- * spreadsheet, with or without a header; or a CSV file, whose columns may be separated by
- * semicolons. Throws a UnitsError.
+ * Reads units from a text as people type or paste it: ids or addresses, one per line, also with
+ * their regions; cells of a spreadsheet, with or without a header; or a CSV file, whose columns may
+ * be separated by semicolons. Throws a UnitsError.
  */
 export function readText(columns: UnitColumns, text: string, options: ReadTextOptions): FileUnits {
   const lines = nonBlankLines(text);
@@ -39,20 +34,17 @@ export function readText(columns: UnitColumns, text: string, options: ReadTextOp
     return readRows(columns, { layout: layoutWithout(columns, options.order), rows }, options);
   }
   if (first.includes('://')) return unitsOfLines(columns, lines, options);
-  // Several columns without a tab are a file, which needs a header.
-  if (first.includes(delimiter)) return readUnits(columns, file, options);
-  const rows = lines.map(([line, cell]) => ({ line, cells: [cell] }));
-  return readRows(
-    columns,
-    { layout: layoutWithout(columns, options.order.slice(0, 1)), rows },
-    options,
-  );
+  // Other columns without a tab are a file, which needs a header.
+  const hasRegion = cellsOfLine(columns, first).length > 1;
+  if (first.includes(delimiter) && !hasRegion) return readUnits(columns, file, options);
+  const layout = layoutWithout(columns, options.order.slice(0, 1));
+  return readLines(columns, { layout, lines }, options);
 }
 
-function nonBlankLines(text: string): [line: number, text: string][] {
+function nonBlankLines(text: string): TextLine[] {
   return text
     .split(/\r\n?|\n/)
-    .map((line, at): [number, string] => [at + 1, line.replace('\ufeff', '').trim()])
+    .map((line, at): TextLine => [at + 1, line.replace('\ufeff', '').trim()])
     .filter(([, line]) => line !== '');
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findJobType } from '../job-types.ts';
 import { columnsOf } from './columns.ts';
-import { readUnits, unitsOfLines } from './read-units.ts';
+import { readUnits } from './read-units.ts';
 
 const columns = (market: string, kind: string) => columnsOf(findJobType({ market, kind })!);
 const items = columns('mkta', 'variant_sold');
@@ -198,20 +198,5 @@ describe('readUnits()', () => {
         ],
       }),
     );
-  });
-});
-
-test('unitsOfLines() reads ids and addresses of products', () => {
-  const lines = [
-    [1, 'B0GLN00001'],
-    [4, 'https://www.e.example.fr/dp/B0GLN00002'],
-  ] as const;
-  expect(unitsOfLines(pages, lines, { fills: { country: 'de' } })).toEqual({
-    units: [
-      { asin: 'B0GLN00001', country: 'de' },
-      { asin: 'B0GLN00002', country: 'fr' },
-    ],
-    lines: [1, 4],
-    ignored: [],
   });
 });

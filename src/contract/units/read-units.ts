@@ -57,21 +57,8 @@ export function readUnits(
   return readRows(columns, { layout: layoutOf(columns, header, rows[0]), rows }, options);
 }
 
-/**
- * Reads units from lines without a header: strings, the only field of a unit, or ids and addresses
- * of products. Throws a UnitsError.
- */
-export function unitsOfLines(
-  columns: UnitColumns,
-  lines: readonly (readonly [line: number, text: string])[],
-  options: ReadUnitsOptions = {},
-): FileUnits {
-  const rows = lines.map(([line, text]) => ({ line, cells: [text] }));
-  return readRows(columns, { layout: listLayout(columns), rows }, options);
-}
-
 /** Returns the layout of a file without a header. Throws a UnitsError if its units need one. */
-function listLayout(columns: UnitColumns): Layout {
+export function listLayout(columns: UnitColumns): Layout {
   const { fields, addressFields, title } = columns;
   const isOnlyField = fields.length === 1;
   if (fields.length > 1 && addressFields.length === 0)

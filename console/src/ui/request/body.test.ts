@@ -21,7 +21,7 @@ const field = (part: Partial<FieldShape>): FieldShape => ({
 test.each([
   [{ required: true }, ' ', 'Required'],
   [{}, '', null],
-  [{ type: 'choice', choices: ['id', 'sg'] }, 'xx', 'Must be one of id, sg'],
+  [{ type: 'choice', choices: ['id', 'sg'] }, 'xx', '"xx" is not one of id, sg'],
   [{ type: 'integer' }, '1.5', 'Must be a whole number'],
   [{ type: 'integer' }, '9007199254740993', 'Must be a whole number'],
   [{ type: 'integer', min: 1 }, '0', 'Must be at least 1'],

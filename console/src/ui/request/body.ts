@@ -1,4 +1,4 @@
-import { describePattern } from '../../../../src/contract/problem-texts.ts';
+import { describePattern, quote } from '../../../../src/contract/problem-texts.ts';
 import type { FieldShape, RequestShape } from './fields.ts';
 
 /** Texts of a form or of a CSV row, by field name. */
@@ -12,7 +12,7 @@ export function validateField(field: FieldShape, text: string): string | null {
   const value = text.trim();
   if (value === '') return field.required ? 'Required' : null;
   if (field.type === 'choice' && !field.choices.includes(value))
-    return `Must be one of ${field.choices.join(', ')}`;
+    return `${quote(value)} is not one of ${field.choices.join(', ')}`;
   if (field.type === 'flag' && !['true', 'false'].includes(value)) return 'Must be true or false';
   const problem = field.type === 'integer' ? validateInteger(field, value) : null;
   if (problem !== null) return problem;

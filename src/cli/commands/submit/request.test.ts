@@ -133,6 +133,7 @@ describe('prepare()', () => {
     ['ASIN\nB0GLN00001\nB0GLN00002\n', 'csv'],
     ['asin,country\nB0GLN00001,\nB0GLN00002,de\n', 'csv'],
     ['B0GLN00001\nhttps://www.e.example.de/dp/B0GLN00002\n', 'lines'],
+    ['B0GLN00001\nB0GLN00002, DE\n', 'lines'],
     ['[{"asin":"B0GLN00001"},{"asin":"B0GLN00002","country":"de"}]', 'json'],
     ['{"items":[{"asin":"B0GLN00001"},{"asin":"B0GLN00002"}]}', 'json'],
     ['{"asin":"B0GLN00001"}\n{"asin":"B0GLN00002"}\n', 'jsonl'],
