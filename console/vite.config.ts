@@ -124,8 +124,9 @@ const parts = {
   start: ['app/App.tsx'],
   shell: ['app/Pages.tsx'],
   jobs: ['jobs/JobsPage.tsx'],
-  widgets: ['app/shell/HeaderMenus.tsx', 'ui/list/Rows.tsx'],
   job: ['jobs/JobPage.tsx'],
+  popups: ['ui/popup/MenuDropdown.tsx', 'jobs/records/FieldsPopover.tsx'],
+  dialogs: ['ui/actions/ConfirmModal.tsx', 'jobs/records/RecordDrawer.tsx'],
 };
 let modulesOf: [name: string, ids: Set<string>][] | undefined;
 

@@ -62,6 +62,26 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     expect(await page.$('nav[aria-label=Pages]')).toBeNull();
   });
 
+  test('keeps the button of a menu in place when its code is loaded', async () => {
+    const user = await createUser('Menu Ltd', 10);
+    const page = await open(user.key, '/prices');
+    const button = named('button', 'Colour scheme: System');
+    const before = await page.waitForSelector(button);
+    await before!.focus();
+    await page.evaluate('globalThis.menuButton = document.activeElement');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(named('menuitem', 'Dark'));
+    const isExpanded = `document.querySelector('[aria-label^="Colour scheme"]').ariaExpanded`;
+    expect(await page.evaluate(isExpanded)).toBe('true');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(`${isExpanded} === 'false'`);
+    await page.waitForFunction('globalThis.menuButton === document.activeElement');
+    await before!.click();
+    await click(page, 'menuitem', 'Dark');
+    await page.waitForSelector(named('button', 'Colour scheme: Dark'));
+  });
+
   test('finds pages, users and jobs with Ctrl+K', async () => {
     const user = await createUser('Findable Ltd', 1_000);
     const jobId = await submit(user, 2);

@@ -1,4 +1,4 @@
-import { Code, Group, Text, Tooltip } from '@mantine/core';
+import { Code, Group, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatBytes, formatCount } from '../../../src/present/text.ts';
@@ -49,11 +49,7 @@ const columns: ListColumn<ResultFile>[] = [
   {
     title: 'SHA-256',
     cell: ({ sha256 }) =>
-      sha256 === '' ? null : (
-        <Tooltip label={sha256} multiline>
-          <Code>{sha256.slice(0, 12)}…</Code>
-        </Tooltip>
-      ),
+      sha256 === '' ? null : <Code title={sha256}>{sha256.slice(0, 12)}…</Code>,
   },
 ];
 

@@ -1,10 +1,12 @@
-import { ActionIcon, Menu } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconDots, IconTerminal2, IconTrash } from '@tabler/icons-react';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
-import { ConfirmModal } from '../ui/actions/ConfirmModal.tsx';
+import { Confirmation } from '../ui/actions/Confirmation.tsx';
 import { useRefusal } from '../ui/permission/CallButton.tsx';
+import { MenuButton } from '../ui/popup/MenuButton.tsx';
+import type { MenuAction } from '../ui/popup/MenuDropdown.tsx';
 
 const CurlModal = lazy(async () => ({ default: (await import('./CurlModal.tsx')).CurlModal }));
 
@@ -20,36 +22,26 @@ export function JobMenu({ job }: { job: Job }) {
     // The item that opened the dialog is gone.
     button.current?.focus();
   };
+  const actions: MenuAction[] = [
+    { label: 'Copy as curl', icon: IconTerminal2, run: () => setDialog('curl') },
+  ];
+  if (job.ended && !job.filesDeletedAt && job.success > 0)
+    actions.push({
+      label: 'Delete files',
+      icon: IconTrash,
+      run: () => setDialog('delete'),
+      isDangerous: true,
+      refusal,
+    });
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon ref={button} variant="default" size="input-sm" aria-label="More actions">
-            <IconDots size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            leftSection={<IconTerminal2 size={16} aria-hidden />}
-            onClick={() => setDialog('curl')}
-          >
-            Copy as curl
-          </Menu.Item>
-          {job.ended && !job.filesDeletedAt && job.success > 0 && (
-            <Menu.Item
-              color="var(--mantine-color-error)"
-              leftSection={<IconTrash size={16} aria-hidden />}
-              disabled={refusal !== null}
-              title={refusal ?? undefined}
-              onClick={() => setDialog('delete')}
-            >
-              Delete files
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <MenuButton actions={actions}>
+        <ActionIcon ref={button} variant="default" size="input-sm" aria-label="More actions">
+          <IconDots size={16} aria-hidden />
+        </ActionIcon>
+      </MenuButton>
       <Suspense>{dialog === 'curl' && <CurlModal job={job} close={close} />}</Suspense>
-      <ConfirmModal
+      <Confirmation
         opened={dialog === 'delete'}
         title="Delete the files of this job?"
         text="Its results can no longer be downloaded. The job, its units, and its charges are kept."

@@ -9,13 +9,15 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { IconPlant, IconSearch, IconUser } from '@tabler/icons-react';
-import { type ComponentType, cloneElement, lazy, Suspense, useEffect, useState } from 'react';
+import { IconDevices, IconLogout, IconPlant, IconSearch, IconUser } from '@tabler/icons-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Outlet, ScrollRestoration, useLocation } from 'react-router';
+import { showError } from '../../ui/errors/describe.ts';
 import { TestBadge } from '../../ui/layout/Page.tsx';
+import { MenuButton } from '../../ui/popup/MenuButton.tsx';
 import { useSession } from '../../ui/session/session.ts';
+import { signOut } from '../../ui/session/sign-in.ts';
 import { colorSchemes } from './color-schemes.ts';
-import type { HeaderMenuProps } from './HeaderMenus.tsx';
 import { Navigation } from './Navigation.tsx';
 import classes from './skip-link.module.css';
 import { TestBanner, TestSwitch } from './TestAccount.tsx';
@@ -77,38 +79,19 @@ export function Shell() {
   );
 }
 
-const ColorSchemeMenu = lazy(async () => ({
-  default: (await import('./HeaderMenus.tsx')).ColorSchemeMenu,
-}));
-
-const SessionMenu = lazy(async () => ({
-  default: (await import('./HeaderMenus.tsx')).SessionMenu,
-}));
-
-/** Button of a menu, whose code is loaded with its first use. */
-function MenuButton({ Menu, children }: MenuButtonProps) {
-  const [isUsed, setUsed] = useState(false);
-  const target = cloneElement(children, { 'aria-haspopup': 'menu', onClick: () => setUsed(true) });
-  if (!isUsed) return target;
-  return (
-    <Suspense fallback={target}>
-      <Menu target={target} />
-    </Suspense>
-  );
-}
-
-interface MenuButtonProps {
-  Menu: ComponentType<HeaderMenuProps>;
-  children: HeaderMenuProps['target'];
-}
-
 /** Switches between the light, dark and system colour scheme; the browser stores the choice. */
 function ColorSchemeSwitch() {
-  const { colorScheme } = useMantineColorScheme();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { Icon, label } =
     colorSchemes.find(({ value }) => value === colorScheme) ?? colorSchemes[0];
   return (
-    <MenuButton Menu={ColorSchemeMenu}>
+    <MenuButton
+      actions={colorSchemes.map((each) => ({
+        label: each.label,
+        icon: each.Icon,
+        run: () => setColorScheme(each.value),
+      }))}
+    >
       <ActionIcon variant="default" size="lg" aria-label={`Colour scheme: ${label}`}>
         <Icon size={18} aria-hidden />
       </ActionIcon>
@@ -155,12 +138,19 @@ function SearchButton() {
   );
 }
 
+const leave = (everywhere: boolean) => void signOut(everywhere).catch(showError);
+
 /** Name of the account, with the menu of the session. */
 function SessionButton() {
   const { role, name } = useSession();
   const label = name || (role === 'operator' ? 'Operator' : 'Account');
   return (
-    <MenuButton Menu={SessionMenu}>
+    <MenuButton
+      actions={[
+        { label: 'Sign out', icon: IconLogout, run: () => leave(false) },
+        { label: 'Sign out everywhere', icon: IconDevices, run: () => leave(true) },
+      ]}
+    >
       <Button variant="default" px={{ base: 9, sm: 'md' }} maw={220} aria-label={label}>
         <IconUser size={16} aria-hidden />
         <Text span inherit truncate ml="xs" visibleFrom="sm">

@@ -1,11 +1,11 @@
 import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
-import { Menu } from '@mantine/core';
 import { IconChevronDown, IconDownload } from '@tabler/icons-react';
 import { type Job, JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { exportFormats } from '../../../../src/present/export-formats.ts';
 import { formatBytes, formatUnits } from '../../../../src/present/text.ts';
 import { CallButton } from '../../ui/permission/CallButton.tsx';
+import { MenuButton } from '../../ui/popup/MenuButton.tsx';
 import { saveStream, useDownload } from '../../ui/session/download.ts';
 import { transport } from '../../ui/session/transport.ts';
 import { isWhole } from './query.ts';
@@ -37,50 +37,38 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
       `${jobId}${extension}`,
     );
   };
+  const standardFormats = exportFormats.filter(
+    ({ format }) => format === 'csv' || format === 'parquet',
+  );
+  const resultFiles = (data?.files ?? []).filter(({ scope }) => scope === 'job');
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <CallButton
-          call={JobService.method.listRecords}
-          loading={records.busy || files.busy}
-          icon={IconDownload}
-          rightSection={<IconChevronDown size={16} aria-hidden />}
-        >
-          Download
-        </CallButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          {isWhole({ ...view, status: '' })
-            ? `Records of ${formatUnits(success)}`
-            : 'Matching records'}
-        </Menu.Label>
-        {exportFormats.map(({ format, label, extension }) => (
-          <Menu.Item
-            key={format}
-            onClick={() => void records.download(() => save(format, extension))}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-        {exportFormats
-          .filter(({ format }) => format === 'csv' || format === 'parquet')
-          .map(({ format, label, extension }) => (
-            <Menu.Item
-              key={`standard ${format}`}
-              onClick={() => void records.download(() => save(format, extension, 'standard'))}
-            >
-              {label}, standard columns
-            </Menu.Item>
-          ))}
-        {(data?.files ?? [])
-          .filter(({ scope }) => scope === 'job')
-          .map((file) => (
-            <Menu.Item key={file.name} onClick={() => files.download(file)}>
-              Result file, {formatBytes(file.bytes)}
-            </Menu.Item>
-          ))}
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton
+      heading={
+        isWhole({ ...view, status: '' }) ? `Records of ${formatUnits(success)}` : 'Matching records'
+      }
+      actions={[
+        ...exportFormats.map(({ format, label, extension }) => ({
+          label,
+          run: () => void records.download(() => save(format, extension)),
+        })),
+        ...standardFormats.map(({ format, label, extension }) => ({
+          label: `${label}, standard columns`,
+          run: () => void records.download(() => save(format, extension, 'standard')),
+        })),
+        ...resultFiles.map((file) => ({
+          label: `Result file, ${formatBytes(file.bytes)}`,
+          run: () => files.download(file),
+        })),
+      ]}
+    >
+      <CallButton
+        call={JobService.method.listRecords}
+        loading={records.busy || files.busy}
+        icon={IconDownload}
+        rightSection={<IconChevronDown size={16} aria-hidden />}
+      >
+        Download
+      </CallButton>
+    </MenuButton>
   );
 }

@@ -1,23 +1,18 @@
-import { Drawer, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import type { Job, RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatCount } from '../../../../src/present/text.ts';
+import { useEver } from '../../ui/layout/useEver.ts';
 import { ListTable, type ListTableProps } from '../../ui/list/ListTable.tsx';
-import {
-  entryTitle,
-  RecordBrief,
-  RecordCard,
-  type RecordColumn,
-  recordColumns,
-} from './columns.tsx';
+import { RecordBrief, RecordCard, type RecordColumn, recordColumns } from './columns.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
 import { isWhole, noneYet } from './query.ts';
 import { type RecordView, useOpenRecord, useRecords, useRecordView } from './record-queries.ts';
 
-const WholeRecord = lazy(async () => ({
-  default: (await import('./WholeRecord.tsx')).WholeRecord,
+const RecordDrawer = lazy(async () => ({
+  default: (await import('./RecordDrawer.tsx')).RecordDrawer,
 }));
 
 /** Returns the key of a record, which its address contains: "3.0". */
@@ -36,6 +31,7 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const { jobId, ended } = job;
   const [view, change] = useRecordView();
   const [opened, openKey] = useOpenRecord();
+  const hasDrawer = useEver(opened !== null);
   const open = (entry: RecordEntry) => openKey(keyOf(entry));
   const { sort, fields } = view;
   const { query, rows: entries, first } = useRecords(job);
@@ -82,12 +78,16 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
           {below}
         </>
       )}
-      <RecordDrawer
-        job={job}
-        opened={opened}
-        entry={entries.find((entry) => keyOf(entry) === opened)}
-        close={() => openKey(null)}
-      />
+      {hasDrawer && (
+        <Suspense>
+          <RecordDrawer
+            job={job}
+            opened={opened}
+            entry={entries.find((entry) => keyOf(entry) === opened)}
+            close={() => openKey(null)}
+          />
+        </Suspense>
+      )}
     </Stack>
   );
 }
@@ -152,34 +152,5 @@ function LayoutSwitch({ layout, change }: LayoutSwitchProps) {
       ]}
       onChange={(next) => change({ layout: next === 'cards' ? 'cards' : 'table' })}
     />
-  );
-}
-
-interface RecordDrawerProps {
-  job: Job;
-  /** Key of the record; null closes the drawer. */
-  opened: string | null;
-  /** The record in the list, if it has been loaded. */
-  entry: RecordEntry | undefined;
-  close: () => void;
-}
-
-function RecordDrawer({ job, opened, entry, close }: RecordDrawerProps) {
-  const [unitIndex = 0, position = 0] = (opened ?? '').split('.').map(Number);
-  return (
-    <Drawer
-      opened={opened !== null}
-      onClose={close}
-      position="right"
-      size="xl"
-      title={entry === undefined ? 'Record' : entryTitle(entry)}
-      closeButtonProps={{ 'aria-label': 'Close record' }}
-    >
-      {opened !== null && (
-        <Suspense fallback={<Skeleton height={240} role="status" aria-label="Loading record" />}>
-          <WholeRecord job={job} unitIndex={unitIndex} position={position} />
-        </Suspense>
-      )}
-    </Drawer>
   );
 }

@@ -1,96 +1,31 @@
-import { useQuery } from '@connectrpc/connect-query';
-import { Button, Checkbox, Group, Popover, Progress, Skeleton, Stack, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconColumns } from '@tabler/icons-react';
-import { type FieldFill, JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
-import { formatPercent } from '../../../../src/present/text.ts';
-import { ErrorAlert } from '../../ui/errors/ErrorAlert.tsx';
+import { lazy, Suspense } from 'react';
+import { usePopup } from '../../ui/popup/usePopup.ts';
+import type { FieldChooserProps } from './FieldsPopover.tsx';
 
-interface FieldChooserProps {
-  jobId: string;
-  chosen: readonly string[];
-  choose: (fields: readonly string[]) => void;
-}
+const FieldsPopover = lazy(async () => ({
+  default: (await import('./FieldsPopover.tsx')).FieldsPopover,
+}));
 
-/** Popover that adds fields to the table, with the fill rate of each. */
-export function FieldChooser({ jobId, chosen, choose }: FieldChooserProps) {
+/** Button of a popover that adds fields to the table, with the fill rate of each. */
+export function FieldChooser(chooser: FieldChooserProps) {
+  const { buttonProps, popup } = usePopup('dialog');
   return (
-    <Popover position="bottom-start" width={360} withinPortal trapFocus>
-      <Popover.Target>
-        <Button size="xs" variant="default" leftSection={<IconColumns size={16} aria-hidden />}>
-          Columns
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Columns" mah={420} style={{ overflowY: 'auto' }}>
-        <Fields jobId={jobId} chosen={chosen} choose={choose} />
-      </Popover.Dropdown>
-    </Popover>
-  );
-}
-
-function Fields({ jobId, chosen, choose }: FieldChooserProps) {
-  const { data, error, isPending, refetch } = useQuery(JobService.method.listFields, { jobId });
-  if (isPending) return <Skeleton height={160} role="status" aria-label="Loading columns" />;
-  if (error) return <ErrorAlert error={error} retry={refetch} />;
-  const toggle = (name: string) =>
-    choose(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
-  return (
-    <Stack gap="xs">
-      <Text size="xs" c="dimmed">
-        {data.records > 0
-          ? 'The bars show how many of the records have a value.'
-          : 'The values of these records were not counted.'}
-      </Text>
-      {data.fields.map((field) => (
-        <Field
-          key={field.name}
-          field={field}
-          isCounted={data.records > 0}
-          checked={chosen.includes(field.name)}
-          toggle={toggle}
-        />
-      ))}
-    </Stack>
-  );
-}
-
-interface FieldProps {
-  field: FieldFill;
-  /** Whether there were records to count. */
-  isCounted: boolean;
-  checked: boolean;
-  toggle: (name: string) => void;
-}
-
-/** Returns the color of a share of records that have a value, from 0 to 1. */
-function fillColor(fill: number): string {
-  if (fill < 0.5) return 'red';
-  return fill < 0.95 ? 'yellow' : 'teal';
-}
-
-function Field({ field: { name, fill }, isCounted, checked, toggle }: FieldProps) {
-  return (
-    <Group wrap="nowrap" gap="sm" justify="space-between">
-      <Checkbox
+    <>
+      <Button
         size="xs"
-        label={name}
-        checked={checked}
-        onChange={() => toggle(name)}
-        style={{ overflowWrap: 'anywhere' }}
-      />
-      {isCounted && (
-        <Group wrap="nowrap" gap={6} style={{ flexShrink: 0 }}>
-          <Progress
-            w={60}
-            size="sm"
-            value={fill * 100}
-            color={fillColor(fill)}
-            aria-label={`${name}: ${formatPercent(fill)} have a value`}
-          />
-          <Text size="xs" w={36} ta="right">
-            {formatPercent(fill)}
-          </Text>
-        </Group>
+        variant="default"
+        leftSection={<IconColumns size={16} aria-hidden />}
+        {...buttonProps}
+      >
+        Columns
+      </Button>
+      {popup && (
+        <Suspense>
+          <FieldsPopover popup={popup} {...chooser} />
+        </Suspense>
       )}
-    </Group>
+    </>
   );
 }

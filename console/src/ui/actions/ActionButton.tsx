@@ -10,7 +10,8 @@ import { showError } from '../errors/describe.ts';
 import { showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useList.ts';
 import { CallButton, type CallButtonProps } from '../permission/CallButton.tsx';
-import { ConfirmModal, type Question } from './ConfirmModal.tsx';
+import { Confirmation } from './Confirmation.tsx';
+import type { Question } from './ConfirmModal.tsx';
 
 interface ActionButtonProps<I extends DescMessage, O extends DescMessage>
   extends Omit<CallButtonProps, 'call' | 'onClick'> {
@@ -52,7 +53,7 @@ export function ConfirmButton<I extends DescMessage, O extends DescMessage>({
   return (
     <>
       <CallButton variant="default" {...props} call={call} loading={busy} onClick={open} />
-      <ConfirmModal
+      <Confirmation
         {...question}
         opened={opened}
         close={close}

@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useMounted } from '@mantine/hooks';
 
 /** Question before an action. */
 export interface Question {
@@ -11,21 +12,23 @@ export interface Question {
   isHarmless?: boolean;
 }
 
-interface ConfirmModalProps extends Question {
+export interface ConfirmModalProps extends Question {
   opened: boolean;
   close: () => void;
   onConfirm: () => void;
 }
 
-/** Dialog that asks before an action. */
+/** Dialog of a Confirmation. A file of its own, because it is loaded with its first use. */
 export function ConfirmModal(props: ConfirmModalProps) {
   const { opened, close, onConfirm, title, text, confirm, isHarmless = false } = props;
+  // Opened after it is mounted, the dialog returns the focus to its button.
+  const isMounted = useMounted();
   const run = () => {
     close();
     onConfirm();
   };
   return (
-    <Modal opened={opened} onClose={close} title={title}>
+    <Modal opened={opened && isMounted} onClose={close} title={title}>
       <Stack>
         <Text size="sm">{text}</Text>
         <Group justify="flex-end">

@@ -1,6 +1,7 @@
-import { Button, Menu } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { exportFormats } from '../../../../src/present/export-formats.ts';
+import { MenuButton } from '../popup/MenuButton.tsx';
 import { useDownload } from '../session/download.ts';
 
 interface ExportMenuProps {
@@ -21,25 +22,17 @@ export function ExportMenu({
 }: ExportMenuProps) {
   const { download, busy } = useDownload();
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button
-          variant="default"
-          loading={busy}
-          leftSection={<IconDownload size={16} aria-hidden />}
-        >
-          {label}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {exportFormats
-          .filter(({ format }) => formats.includes(format))
-          .map(({ format, label }) => (
-            <Menu.Item key={format} onClick={() => void download(() => save(format))}>
-              {label}
-            </Menu.Item>
-          ))}
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton
+      actions={exportFormats
+        .filter(({ format }) => formats.includes(format))
+        .map(({ format, label: name }) => ({
+          label: name,
+          run: () => void download(() => save(format)),
+        }))}
+    >
+      <Button variant="default" loading={busy} leftSection={<IconDownload size={16} aria-hidden />}>
+        {label}
+      </Button>
+    </MenuButton>
   );
 }
