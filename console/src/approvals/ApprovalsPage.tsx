@@ -13,6 +13,7 @@ import { usePending } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
+import { checkboxesOf } from '../ui/list/SelectionCheckbox.tsx';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { ReasonModal } from '../ui/reason/ReasonModal.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
@@ -109,11 +110,11 @@ export function ApprovalsPage() {
         query={query}
         columns={[...columns, actions]}
         minWidth={900}
-        selection={{
+        selection={checkboxesOf<Job>({
           selected,
-          onChange: setSelected,
+          change: setSelected,
           labelOf: (job) => `${jobName(job)} by ${job.userName || job.jobId}`,
-        }}
+        })}
         below={({ jobId }) =>
           failures.has(jobId) ? (
             <ErrorAlert error={failures.get(jobId)} title="Approval failed" />

@@ -1,6 +1,5 @@
 import classes from './cards.module.css';
 import { isEmpty, type ListColumn, type ListContent } from './list-content.ts';
-import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
 /**
  * Renders a list as cards, for narrow screens: the first column of text is the title of a card.
@@ -14,11 +13,7 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief 
   const values = columns.filter((column) => column !== title && column !== actions);
   return (
     <ul className={classes.cards} aria-label={label}>
-      {selection && (
-        <li>
-          <SelectAllCheckbox selection={selection} keys={rows.map(keyOf)} label="Select all" />
-        </li>
-      )}
+      {selection && <li>{selection.ofAll(rows.map(keyOf), 'Select all')}</li>}
       {rows.map((row) => (
         <li className={classes.card} key={keyOf(row)}>
           {brief ? (
@@ -26,9 +21,7 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief 
           ) : (
             <>
               <div className={classes.title}>
-                {selection && (
-                  <SelectionCheckbox selection={selection} row={row} rowKey={keyOf(row)} />
-                )}
+                {selection?.ofRow(row, keyOf(row))}
                 <div>{title?.cell(row)}</div>
               </div>
               <dl className={classes.values}>

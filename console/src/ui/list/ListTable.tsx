@@ -10,21 +10,14 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconInbox } from '@tabler/icons-react';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Cards } from './Cards.tsx';
 import { type ListContent, nextSort, type Sort, sortRows } from './list-content.ts';
-import type { Rows as RowsComponent } from './Rows.tsx';
+import { Rows } from './Rows.tsx';
 
 /** Media query of the screens on which a list shows cards instead of a table. */
 export const phoneQuery = '(max-width: 48em)';
-
-const loadRows = () => import('./Rows.tsx');
-
-// Phones show cards, and tables are much code. React's type of a lazy component has no parameter.
-const Rows = lazy(async () => ({
-  default: (await loadRows()).Rows,
-})) as unknown as typeof RowsComponent;
 
 /** State of the query behind a list. */
 export interface ListQuery {
@@ -61,10 +54,6 @@ export function ListTable<T>({ query, empty, order, grid, ...content }: ListTabl
   const { label, rows, columns } = content;
   const [ownSort, setOwnSort] = useState<Sort | null>(null);
   const { sort, change } = order ?? { sort: ownSort, change: setOwnSort };
-  // While the query runs.
-  useEffect(() => {
-    if (!phone) void loadRows();
-  }, [phone]);
   if (query.isPending) return <LoadingRows label={label} />;
   if (query.error && rows.length === 0)
     return <ErrorAlert error={query.error} retry={query.refetch} />;
@@ -87,14 +76,12 @@ export function ListTable<T>({ query, empty, order, grid, ...content }: ListTabl
       {grid && <Grid {...content} card={grid} />}
       {!grid && phone && <Cards {...content} />}
       {!grid && !phone && (
-        <Suspense fallback={<LoadingRows label={label} />}>
-          <Rows
-            {...content}
-            rows={order ? rows : sortRows(rows, columns, sort)}
-            sort={sort}
-            toggleSort={(title) => change(nextSort(sort, title))}
-          />
-        </Suspense>
+        <Rows
+          {...content}
+          rows={order ? rows : sortRows(rows, columns, sort)}
+          sort={sort}
+          toggleSort={(title) => change(nextSort(sort, title))}
+        />
       )}
       {sort && !order && query.hasNextPage && (
         <Text size="xs" c="dimmed" ta="center">

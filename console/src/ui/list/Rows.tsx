@@ -1,12 +1,12 @@
-import { Table, UnstyledButton } from '@mantine/core';
+import { UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import { Fragment } from 'react';
 import { isEmpty, type ListColumn, type SortedContent } from './list-content.ts';
-import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
+import classes from './rows.module.css';
 
 /**
  * Renders a list as a table that scrolls horizontally if it does not fit, without columns that are
- * empty.
+ * empty. Plain elements: a list may have hundreds of rows.
  */
 export function Rows<T>({
   label,
@@ -22,58 +22,46 @@ export function Rows<T>({
 }: SortedContent<T>) {
   const columns = all.filter(({ cell }) => rows.some((row) => !isEmpty(cell(row))));
   return (
-    <Table.ScrollContainer
-      minWidth={minWidth}
-      type="native"
-      tabIndex={0}
-      role="region"
-      aria-label={label}
-    >
-      <Table
-        tabularNums
-        verticalSpacing={dense ? 1 : 4}
-        striped={below === undefined}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it.
+    <section className={classes.scroll} tabIndex={0} aria-label={label}>
+      <table
+        className={classes.table}
+        style={{ minWidth }}
+        data-dense={dense || undefined}
+        data-striped={below === undefined || undefined}
         aria-label={label}
       >
-        <Table.Thead>
-          <Table.Tr>
-            {selection && (
-              <Table.Th w={40}>
-                <SelectAllCheckbox selection={selection} keys={rows.map(keyOf)} />
-              </Table.Th>
-            )}
+        <thead>
+          <tr>
+            {selection && <th style={{ width: 40 }}>{selection.ofAll(rows.map(keyOf))}</th>}
             {columns.map((column) => (
               <HeaderCell key={column.title} column={column} sort={sort} toggleSort={toggleSort} />
             ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+          </tr>
+        </thead>
+        <tbody>
           {rows.map((row) => {
             const key = keyOf(row);
             const detail = below?.(row);
             return (
               <Fragment key={key}>
-                <Table.Tr>
-                  {selection && (
-                    <Table.Td>
-                      <SelectionCheckbox selection={selection} row={row} rowKey={key} />
-                    </Table.Td>
-                  )}
+                <tr>
+                  {selection && <td>{selection.ofRow(row, key)}</td>}
                   {columns.map((column) => (
                     <Cell key={column.title} column={column} row={row} dense={dense} />
                   ))}
-                </Table.Tr>
+                </tr>
                 {detail ? (
-                  <Table.Tr>
-                    <Table.Td colSpan={columns.length + (selection ? 1 : 0)}>{detail}</Table.Td>
-                  </Table.Tr>
+                  <tr>
+                    <td colSpan={columns.length + (selection ? 1 : 0)}>{detail}</td>
+                  </tr>
                 ) : null}
               </Fragment>
             );
           })}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        </tbody>
+      </table>
+    </section>
   );
 }
 
@@ -88,19 +76,13 @@ function Cell<T>({
   dense: boolean;
 }) {
   const content = cell(row);
-  const line = {
-    maxWidth,
-    whiteSpace: 'nowrap',
-    overflow: 'hidden',
-    textOverflow: 'ellipsis',
-  } as const;
   return (
-    <Table.Td
-      ta={align}
-      {...(dense ? { style: line, title: typeof content === 'string' ? content : undefined } : {})}
+    <td
+      style={{ textAlign: align, maxWidth: dense ? maxWidth : undefined }}
+      title={dense && typeof content === 'string' ? content : undefined}
     >
       {content}
-    </Table.Td>
+    </td>
   );
 }
 
@@ -110,15 +92,15 @@ type HeaderCellProps<T> = { column: ListColumn<T> } & Pick<SortedContent<T>, 'so
 function HeaderCell<T>({ column: { title, align, sortBy }, sort, toggleSort }: HeaderCellProps<T>) {
   if (!sortBy)
     return (
-      <Table.Th ta={align} style={{ whiteSpace: 'nowrap' }}>
+      <th scope="col" style={{ textAlign: align }}>
         {title}
-      </Table.Th>
+      </th>
     );
   const direction = sort?.descending ? 'descending' : 'ascending';
   const order = sort?.title === title ? direction : 'none';
   const Icon = { none: IconArrowsSort, ascending: IconArrowUp, descending: IconArrowDown }[order];
   return (
-    <Table.Th ta={align} aria-sort={order} style={{ whiteSpace: 'nowrap' }}>
+    <th scope="col" style={{ textAlign: align }} aria-sort={order}>
       <UnstyledButton fz="inherit" fw="inherit" onClick={() => toggleSort(title)}>
         {title}{' '}
         <Icon
@@ -127,6 +109,6 @@ function HeaderCell<T>({ column: { title, align, sortBy }, sort, toggleSort }: H
           style={{ verticalAlign: '-2px', opacity: order === 'none' ? 0.5 : 1 }}
         />
       </UnstyledButton>
-    </Table.Th>
+    </th>
   );
 }

@@ -10,12 +10,12 @@ export interface ListColumn<T> {
   sortBy?: (row: T) => SortValue;
 }
 
-/** Selected rows, by key. */
+/** Checkboxes that select rows. Of the page that needs them, because they are much code. */
 export interface ListSelection<T> {
-  selected: ReadonlySet<string>;
-  onChange: (selected: ReadonlySet<string>) => void;
-  /** Returns the name of a row for its checkbox label. */
-  labelOf: (row: T) => string;
+  /** Returns the checkbox of a row. */
+  ofRow: (row: T, key: string) => ReactNode;
+  /** Returns the checkbox of all rows. Without a label, only screen readers get one. */
+  ofAll: (keys: readonly string[], label?: string) => ReactNode;
 }
 
 /** Columns and rows of a list. */
@@ -45,7 +45,7 @@ export interface SortedContent<T> extends ListContent<T> {
   toggleSort: (title: string) => void;
 }
 
-const empty: readonly unknown[] = [null, undefined, '', '–'];
+const empty: readonly unknown[] = [null, undefined, false, '', '–'];
 
 /** Returns whether the content of a cell says nothing. */
 export const isEmpty = (content: ReactNode): boolean => empty.includes(content);
