@@ -1,12 +1,16 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { BarChart } from '@mantine/charts';
 import { SegmentedControl, Skeleton, Text } from '@mantine/core';
-import { useState } from 'react';
+import { lazy, useState } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Section } from '../ui/layout/Section.tsx';
+import { WhenVisible } from '../ui/layout/WhenVisible.tsx';
 import { pollMs } from '../ui/queries.ts';
+
+const UsageChart = lazy(async () => ({
+  default: (await import('./UsageChart.tsx')).UsageChart,
+}));
 
 const spans = [
   { value: '7', label: '7 days' },
@@ -49,18 +53,9 @@ export function Usage() {
       {error && !data && <ErrorAlert error={error} retry={refetch} />}
       {data && (
         <div role="img" aria-label={`Usage over ${days} days: ${summary}`}>
-          <BarChart
-            h={220}
-            data={rows}
-            dataKey="day"
-            withLegend
-            valueFormatter={formatCount}
-            series={[
-              { name: 'Charged', color: 'moss.6' },
-              { name: 'Refunded', color: 'teal.6' },
-            ]}
-            accessibilityLayer={false}
-          />
+          <WhenVisible height={220}>
+            <UsageChart rows={rows} />
+          </WhenVisible>
         </div>
       )}
       {data && (

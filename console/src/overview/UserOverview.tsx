@@ -1,7 +1,6 @@
 import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Button, Skeleton } from '@mantine/core';
-import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
@@ -20,9 +19,8 @@ import { useSession } from '../ui/session/session.ts';
 import { transport } from '../ui/session/transport.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { burnText, changedText, nextSchedule, outstandingJobs } from './figures.ts';
+import { Usage } from './Usage.tsx';
 import { Welcome } from './Welcome.tsx';
-
-const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
 
 /** Loads the jobs that run: one query for all that show or count them. */
 const useRunning = () => useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
@@ -158,9 +156,7 @@ function Activity() {
               }
         }
       />
-      <Suspense fallback={<Skeleton height={320} />}>
-        <Usage />
-      </Suspense>
+      <Usage />
     </>
   );
 }

@@ -1,5 +1,4 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { AreaChart } from '@mantine/charts';
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { failureGuide } from '../../../../src/present/failure-guide.ts';
@@ -8,6 +7,7 @@ import { formatCount, formatPercent } from '../../../../src/present/text.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
 import { Moment } from '../time/Moment.tsx';
+import { RequestLine } from './RequestLine.tsx';
 import { originState, sortByUrgency, summarizeMinutes } from './totals.ts';
 
 type Totals = ReturnType<typeof summarizeMinutes>;
@@ -33,26 +33,10 @@ const latencyText = ({ milliseconds }: Totals) => `${formatCount(milliseconds)}\
 
 function LastHour({ origin }: { origin: Origin }) {
   const { requests } = summarizeMinutes(origin.minutes);
-  const rows = origin.minutes.map((minute, at) => ({ at, Requests: minute.requests }));
+  const counts = origin.minutes.map((minute) => minute.requests);
   return (
     <Stack gap={2} align="flex-end">
-      {rows.length > 1 && (
-        <AreaChart
-          aria-hidden
-          w={110}
-          h={24}
-          data={rows}
-          dataKey="at"
-          series={[{ name: 'Requests', color: 'moss.6' }]}
-          curveType="linear"
-          gridAxis="none"
-          withXAxis={false}
-          withYAxis={false}
-          withTooltip={false}
-          withDots={false}
-          accessibilityLayer={false}
-        />
-      )}
+      {counts.length > 1 && <RequestLine values={counts} />}
       <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
         {requestsText(requests)}
       </Text>
