@@ -15,7 +15,7 @@ export function JobSummary({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   const duration = durationMs(job, Date.now());
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md">
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
       <Fact name="Job">
         <CopyId value={job.jobId} name="job ID" />
       </Fact>

@@ -94,7 +94,7 @@ function Collected({ schedule }: { schedule: Schedule }) {
       description={`${formatUnits(units)}, ${jobTypeText(schedule)}`}
     >
       {facts.length > 0 && (
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md" mb="sm">
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md" mb="sm">
           {facts.map(([label, text]) => (
             <Fact key={label} name={label}>
               {text}

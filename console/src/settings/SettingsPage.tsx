@@ -1,6 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Badge, Code, Text } from '@mantine/core';
 import { OperatorService, type Setting } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
@@ -24,7 +25,14 @@ const columns: ListColumn<Setting>[] = [
       <Badge color={set ? 'blue' : 'gray'}>{set ? 'Environment' : 'Default'}</Badge>
     ),
   },
-  { title: 'Description', cell: ({ about }) => <Text size="sm">{about}</Text> },
+  {
+    title: 'Description',
+    cell: ({ about }) => (
+      <Text size="sm">
+        <InlineCode text={about} />
+      </Text>
+    ),
+  },
 ];
 
 /** Current configuration of the process that serves the request. */

@@ -8,21 +8,18 @@ import { pollMs } from '../queries.ts';
 import { StatusBadge } from './StatusBadge.tsx';
 
 /** Error code and reason of a failed unit. */
-function Reason({ unit }: { unit: Unit }) {
-  if (unit.code === '') return null;
-  return (
-    <Text size="xs" span>
-      <Code>{unit.code}</Code> {unit.message}
-    </Text>
-  );
-}
+const Reason = ({ unit: { code, message } }: { unit: Unit }) => (
+  <Text size="xs" span>
+    <Code>{code}</Code> {message}
+  </Text>
+);
 
 const columns: ListColumn<Unit>[] = [
   { title: '#', align: 'right', cell: ({ index }) => index + 1 },
   { title: 'Unit', cell: ({ key }) => <span style={{ overflowWrap: 'anywhere' }}>{key}</span> },
   { title: 'Region', cell: ({ region }) => region },
   { title: 'Status', cell: (unit) => <StatusBadge status={unitStatus(unit)} /> },
-  { title: 'Reason', cell: (unit) => <Reason unit={unit} /> },
+  { title: 'Reason', cell: (unit) => unit.code !== '' && <Reason unit={unit} /> },
 ];
 
 const inputColumns: ListColumn<Unit>[] = [

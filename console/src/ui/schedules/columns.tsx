@@ -49,13 +49,10 @@ export const scheduleColumns: ListColumn<Schedule>[] = [
   },
   {
     title: 'Options',
-    cell: ({ options }) => (
-      <Text size="xs">
-        {optionParts(options)
-          .map(([label, text]) => `${label}: ${text}`)
-          .join(', ')}
-      </Text>
-    ),
+    cell: ({ options }) => {
+      const parts = optionParts(options).map(([label, text]) => `${label}: ${text}`);
+      return parts.length > 0 && <Text size="xs">{parts.join(', ')}</Text>;
+    },
   },
   {
     title: 'Cost per run',
@@ -87,11 +84,12 @@ export const runColumns: ListColumn<ScheduleRun>[] = [
   },
   {
     title: 'Reason',
-    cell: ({ reason }) => (
-      <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-        {reason || '–'}
-      </Text>
-    ),
+    cell: ({ reason }) =>
+      reason !== '' && (
+        <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+          {reason}
+        </Text>
+      ),
   },
 ];
 
