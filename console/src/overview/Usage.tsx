@@ -1,11 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { SegmentedControl, Skeleton, Text } from '@mantine/core';
-import { lazy, useState } from 'react';
+import { Box, SegmentedControl, Skeleton, Text } from '@mantine/core';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Section } from '../ui/layout/Section.tsx';
-import { WhenVisible } from '../ui/layout/WhenVisible.tsx';
 import { pollMs } from '../ui/queries.ts';
 
 const UsageChart = lazy(async () => ({
@@ -64,5 +63,32 @@ export function Usage() {
         </Text>
       )}
     </Section>
+  );
+}
+
+interface WhenVisibleProps {
+  /** Height of the content. */
+  height: number;
+  children: ReactNode;
+}
+
+/** Mounts its content, whose code may be large, once it is scrolled near the window. */
+function WhenVisible({ height, children }: WhenVisibleProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
+      },
+      { rootMargin: '200px' },
+    );
+    if (box.current && !isNear) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [isNear]);
+  return (
+    <Box ref={box} mih={height}>
+      {isNear && <Suspense fallback={<Skeleton height={height} />}>{children}</Suspense>}
+    </Box>
   );
 }

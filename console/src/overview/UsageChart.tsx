@@ -8,7 +8,10 @@ interface DayOfUsage {
   Refunded: number;
 }
 
-/** Bars of the credits charged and refunded per day. Loaded when it becomes visible. */
+/**
+ * Bars of the credits charged and refunded per day. A file of its own, because it is loaded when it
+ * becomes visible.
+ */
 export function UsageChart({ rows }: { rows: DayOfUsage[] }) {
   return (
     <BarChart

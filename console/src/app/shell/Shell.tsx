@@ -9,7 +9,16 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { IconDevices, IconLogout, IconPlant, IconSearch, IconUser } from '@tabler/icons-react';
+import {
+  IconDeviceDesktop,
+  IconDevices,
+  IconLogout,
+  IconMoon,
+  IconPlant,
+  IconSearch,
+  IconSun,
+  IconUser,
+} from '@tabler/icons-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { showError } from '../../ui/errors/describe.ts';
@@ -17,7 +26,6 @@ import { TestBadge } from '../../ui/layout/Page.tsx';
 import { MenuButton } from '../../ui/popup/MenuButton.tsx';
 import { useSession } from '../../ui/session/session.ts';
 import { signOut } from '../../ui/session/sign-in.ts';
-import { colorSchemes } from './color-schemes.ts';
 import { Navigation } from './Navigation.tsx';
 import classes from './skip-link.module.css';
 import { TestBanner, TestSwitch } from './TestAccount.tsx';
@@ -78,6 +86,12 @@ export function Shell() {
     </AppShell>
   );
 }
+
+const colorSchemes = [
+  { value: 'auto', label: 'System', Icon: IconDeviceDesktop },
+  { value: 'light', label: 'Light', Icon: IconSun },
+  { value: 'dark', label: 'Dark', Icon: IconMoon },
+] as const;
 
 /** Switches between the light, dark and system colour scheme; the browser stores the choice. */
 function ColorSchemeSwitch() {

@@ -31,7 +31,6 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const { jobId, ended } = job;
   const [view, change] = useRecordView();
   const [opened, openKey] = useOpenRecord();
-  const hasDrawer = useEver(opened !== null);
   const open = (entry: RecordEntry) => openKey(keyOf(entry));
   const { sort, fields } = view;
   const { query, rows: entries, first } = useRecords(job);
@@ -78,17 +77,27 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
           {below}
         </>
       )}
-      {hasDrawer && (
-        <Suspense>
-          <RecordDrawer
-            job={job}
-            opened={opened}
-            entry={entries.find((entry) => keyOf(entry) === opened)}
-            close={() => openKey(null)}
-          />
-        </Suspense>
-      )}
+      <OpenRecord job={job} opened={opened} entries={entries} close={() => openKey(null)} />
     </Stack>
+  );
+}
+
+interface OpenRecordProps {
+  job: Job;
+  /** Key of the record; null if none is open. */
+  opened: string | null;
+  entries: readonly RecordEntry[];
+  close: () => void;
+}
+
+/** Drawer of the record that is open, mounted with its first use. */
+function OpenRecord({ entries, ...properties }: OpenRecordProps) {
+  const { opened } = properties;
+  if (!useEver(opened !== null)) return null;
+  return (
+    <Suspense>
+      <RecordDrawer {...properties} entry={entries.find((entry) => keyOf(entry) === opened)} />
+    </Suspense>
   );
 }
 

@@ -7,7 +7,6 @@ import { formatCount, formatPercent } from '../../../../src/present/text.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
 import { Moment } from '../time/Moment.tsx';
-import { RequestLine } from './RequestLine.tsx';
 import { originState, sortByUrgency, summarizeMinutes } from './totals.ts';
 
 type Totals = ReturnType<typeof summarizeMinutes>;
@@ -175,5 +174,26 @@ function PauseEnd({ at }: { at: NonNullable<Origin['pausedUntil']> }) {
     <>
       Next request <Moment at={at} relative />.{' '}
     </>
+  );
+}
+
+/** Size of a line of requests, in pixels. */
+const lineSize = { width: 110, height: 24 };
+
+/** Area below a series of counts, from 0. Decoration of a text: without axes, drawn as one path. */
+function RequestLine({ values }: { values: readonly number[] }) {
+  const { width, height } = lineSize;
+  const max = Math.max(1, ...values);
+  const points = values.map((value, at) => {
+    const x = (at / Math.max(1, values.length - 1)) * width;
+    const y = height - 1 - (value / max) * (height - 2);
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  });
+  const line = `M${points.join('L')}`;
+  return (
+    <svg aria-hidden width={width} height={height} style={{ color: 'var(--mantine-color-moss-6)' }}>
+      <path d={`${line}V${height}H0Z`} fill="currentColor" fillOpacity={0.2} />
+      <path d={line} fill="none" stroke="currentColor" strokeWidth={2} />
+    </svg>
   );
 }
