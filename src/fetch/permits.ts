@@ -43,9 +43,9 @@ const renewalGridMs = 1_000;
 const pollMs = 500;
 
 /**
- * Interval of the first lease request after the number of leased permits changed, in milliseconds;
- * doubles until the intervals above. Processes that start to use an origin together thus get their
- * shares within a fraction of a second.
+ * Interval of the first lease request after the number of leased permits changed, in milliseconds.
+ * Quadruples until the intervals above. Processes that start to use an origin together thus get
+ * their shares within a fraction of a second.
  */
 const firstPollMs = 100;
 
@@ -148,7 +148,7 @@ export class Permits {
       until,
     };
     const { permits, isAlone, pause } = await lease(origin, request);
-    this.#intervalMs = permits === this.#leased ? this.#intervalMs * 2 : firstPollMs;
+    this.#intervalMs = permits === this.#leased ? this.#intervalMs * 4 : firstPollMs;
     this.#leased = permits;
     this.#isAlone = isAlone;
     this.#counted = Math.max(permits, busy);
@@ -174,7 +174,7 @@ export class Permits {
       try {
         await this.#lease();
       } catch (error) {
-        this.#intervalMs *= 2;
+        this.#intervalMs *= 4;
         this.#limit.rejectWaiting(error);
         this.#endExpired();
       }

@@ -3,7 +3,7 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
 import { postpone } from '../jobs/steps/release.ts';
-import { type ClaimedJobs, work } from '../jobs/steps/work.ts';
+import { type JobsOfMessages, work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import { type BatchReference, batchKey } from '../store/batches.ts';
@@ -16,13 +16,9 @@ import { inMessageSpan } from './message-span.ts';
 import { observeBatches } from './observed-store.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
-/** Jobs of the batches that a worker has received and not completed. */
-interface JobsInHand extends ClaimedJobs {
-  /**
-   * Adds a batch of a job, which is read once while the worker has batches of it. Returns the
-   * function that removes it.
-   */
-  add(jobId: string): () => void;
+interface JobsInHand extends JobsOfMessages {
+  /** Adds a message about a job, which is read once while the worker has messages about it. */
+  add(message: BatchReference): void;
 }
 
 /** Memory of the fields of a job that have a fixed size, in bytes. */
@@ -30,18 +26,18 @@ const jobBytes = 2_048;
 
 function createJobsInHand({ jobs }: Store): JobsInHand {
   const backlogs = createBacklogs();
-  const claimed = createBacklogs();
+  const removals = new WeakMap<BatchReference, () => void>();
   const running = createBoundedMap<Job>({
     maxBytes: 1024 ** 2,
     sizeOf: ({ params, options }) => jobBytes + 2 * JSON.stringify([params, options]).length,
   });
   return {
-    add: (jobId) => {
-      const remove = backlogs.add(jobId);
-      return () => {
-        remove();
-        if (backlogs.of(jobId) === 0) running.delete(jobId);
-      };
+    add: (message) => removals.set(message, backlogs.add(message.jobId)),
+    leave: (message) => {
+      removals.get(message)?.();
+      const isLast = backlogs.of(message.jobId) === 0;
+      if (isLast) running.delete(message.jobId);
+      return isLast;
     },
     get: async (jobId) => {
       const runningJob = running.get(jobId);
@@ -49,13 +45,6 @@ function createJobsInHand({ jobs }: Store): JobsInHand {
       const job = await jobs.get(jobId);
       if (job?.state === 'processing') running.set(jobId, job);
       return job;
-    },
-    begin: (jobId) => {
-      const end = claimed.add(jobId);
-      return () => {
-        end();
-        return claimed.of(jobId) === 0;
-      };
     },
   };
 }
@@ -174,12 +163,12 @@ function admitting(options: AdmittingOptions): (lane: Lane, market: string) => H
       }
     };
     return async (message, extend) => {
-      const removeFromJob = jobs.add(message.jobId);
+      jobs.add(message);
       try {
         const job = await jobs.get(message.jobId);
         if (job !== null) await admit(job.userId, message, extend);
       } finally {
-        removeFromJob();
+        jobs.leave(message);
       }
     };
   };
@@ -251,11 +240,11 @@ export async function startWorker(
   return {
     stats,
     async read(message) {
-      const removeFromJob = jobs.add(message.jobId);
+      jobs.add(message);
       try {
         await handle(message, () => {});
       } finally {
-        removeFromJob();
+        jobs.leave(message);
       }
     },
     async stop() {

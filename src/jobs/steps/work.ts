@@ -35,37 +35,33 @@ export async function work(
   message: QueueMessage,
   extend: () => void,
   signal: AbortSignal,
-  jobs: ClaimedJobs = { get: context.store.jobs.get, begin: () => () => true },
+  jobs: JobsOfMessages = { get: context.store.jobs.get, leave: () => true },
 ): Promise<void> {
   // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
   const batch = await claimBatch(context, message);
-  if (batch === null) return;
-  const end = jobs.begin(batch.jobId);
-  try {
-    await excuseProgress(context, batch);
-    if (context.guard?.handOver && isSuspect(batch)) return await handOver(context, batch, message);
-    const job = await jobs.get(batch.jobId);
-    if (job === null) return;
-    const result = await processClaim(context, job, batch, { message, extend, stopping: signal });
-    if (result === 'done') await advanceJob(context, job, end());
-  } finally {
-    end();
+  if (batch === null) {
+    // A batch that was done before may have left the look for outstanding ones to this message.
+    if (jobs.leave(message)) await finalizeJob(context, message.jobId);
+    return;
   }
+  await excuseProgress(context, batch);
+  if (context.guard?.handOver && isSuspect(batch)) return handOver(context, batch, message);
+  const job = await jobs.get(batch.jobId);
+  if (job === null) return;
+  const end = await processClaim(context, job, batch, { message, extend, stopping: signal });
+  if (end === 'done') await advanceJob(context, job, jobs.leave(message));
 }
 
-/** Jobs of the batches that a worker has claimed. */
-export interface ClaimedJobs {
+/** Jobs of the messages that a worker has received and not completed. */
+export interface JobsOfMessages {
   /**
    * Returns a job, or null if there is none. It may be an earlier version of a running job: the
    * fields used here do not change before its end.
    */
   get(jobId: string): Promise<Job | null>;
-  /**
-   * Counts a claimed batch of a job. Returns the function that ends it, and returns true if no
-   * other claimed batch of the job is left.
-   */
-  begin(jobId: string): () => boolean;
+  /** Removes a message. Returns true if none of its job is left. */
+  leave(message: BatchReference): boolean;
 }
 
 /** How a claim ended. `lost`: another worker has the batch, or its job was stopped. */
@@ -128,7 +124,7 @@ async function processClaim(
 
 /**
  * Dispatches the next batches of a job after one is done, or ends the job after the last one.
- * `isLast`: no other batch of the job is claimed here, whose end would do so, too.
+ * `isLast`: the worker has no other message about the job, whose end would do so, too.
  */
 async function advanceJob(context: JobContext, job: Job, isLast: boolean): Promise<void> {
   // A job that was stopped after the claim has no waiting batches, or will soon fail the ones
