@@ -23,7 +23,7 @@ const maxAheadMs = {
   slot: 60_000,
   /** Comparison of a job. */
   comparison: 5 * 60_000,
-  /** Message to create, but for a reminder, whose time follows from a deadline. */
+  /** Message to create. Reminders are excepted: their time follows from a deadline. */
   notice: 60_000,
   /** Repeat of a message: the last delay of its schedule is 8 h, and a tenth more. */
   repeat: 9 * 3_600_000,

@@ -114,7 +114,7 @@ function mayImport(from: string, file: string): boolean {
 }
 
 /** Returns imports that violate the order, as "a -> b". */
-export const againstArrows = (sources: readonly Source[]) =>
+export const violationsOfOrder = (sources: readonly Source[]) =>
   importsWhere(sources, (path, file) => !mayImport(areaOf(path), file));
 
 /** Lists of all markets and of all kinds. */
@@ -273,7 +273,7 @@ export const lookupTables = (sources: readonly Source[], names: ReadonlySet<stri
         .map((key) => `${path}: '${key}'`),
     );
 
-/** Returns true for code that is no test, conformance suite, fixture, or generated. */
+/** Returns true for written code outside tests, conformance suites, and fixtures. */
 export const isProductCode = (path: string) =>
   !/\.test\.tsx?$|^src\/[^/]+\/conformance(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|^test\//.test(path);
 

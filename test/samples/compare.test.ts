@@ -55,7 +55,7 @@ describe('other rules', () => {
     expect(misses(root, { any: { 'names.0': ['x'], 'price.none': [1] } })).toHaveLength(2);
   });
 
-  test('match searches text, and the JSON of other values', () => {
+  test('match applies a pattern to text, and to the JSON of other values', () => {
     expect(misses(root, { match: { 'names.0': '^a$', products: '"id":"3"' } })).toEqual([]);
     expect(
       misses(root, { match: { 'names.0': 'b', 'names.7': '.*', 'price.note': 'null' } }),

@@ -333,7 +333,7 @@ describe('a link with a format', () => {
     });
   });
 
-  test('has ranges, and a size before it is read', async () => {
+  test('responds to HEAD with its size, and to GET with a range of it', async () => {
     const head = await get(link, {}, null, 'HEAD');
     expect([head.headers.get('content-length'), head.headers.get('accept-ranges')]).toEqual([
       '21',

@@ -5,7 +5,7 @@ export interface JetStreamTiming {
   /** Timeout of a request to the server. */
   requestMs: number;
   /**
-   * Time for which a publish is repeated that no server takes: longer than the election of a
+   * Time for which a publish is repeated while no server accepts it: longer than the election of a
    * leader.
    */
   electionMs: number;

@@ -2,7 +2,7 @@ import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { matching } from '../matchers.ts';
 import type { Marketplace } from '../table.ts';
 
-/** A kind of job with every property. */
+/** The price of a kind whose jobs are CSV files. */
 const csvRows = {
   market: 'mkta',
   kind: 'get_pc_bulk',

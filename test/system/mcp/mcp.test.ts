@@ -147,7 +147,7 @@ describe.skipIf(missing !== '')(`the service${missing}`, () => {
   const proxy = createServer(async (request, response) => {
     const { hostname: host, port } = new URL(fixture.deployment.url);
     const { method, url: path } = request;
-    const { body, tool } = await substituted(await text(request));
+    const { body, tool } = await replaceTool(await text(request));
     const headers: IncomingHttpHeaders = {
       ...request.headers,
       authorization: `Bearer ${fixture.tester.key}`,
@@ -162,8 +162,8 @@ describe.skipIf(missing !== '')(`the service${missing}`, () => {
     sent.end(body);
   });
 
-  /** Replaces the tool of a message. An operator approves the job whose form is accepted. */
-  async function substituted(
+  /** Replaces the tool that a message calls, and approves the job whose form the client accepts. */
+  async function replaceTool(
     body: string,
   ): Promise<{ body: string; tool?: { from: string; to: string } }> {
     let message: { method?: unknown; params?: Given };
