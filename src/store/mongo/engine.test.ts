@@ -120,6 +120,53 @@ describe.skipIf('missing' in mongo)(
       await link.stop();
     });
 
+    test('a command that meets a socket at the moment when it closes is unavailable', async () => {
+      const url = new URL(mongo.fresh());
+      const sockets: Socket[] = [];
+      const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+      subscribe('net.client.socket', collect);
+      const limits = { maxMs: 1_000, endMs: 100 };
+      const engine = openEngine(url.href, undefined, { limits });
+      await engine.ping();
+      unsubscribe('net.client.socket', collect);
+      // The driver learns of it after its command, all of whose steps are microtasks.
+      for (const socket of sockets.filter(({ remotePort }) => remotePort === Number(url.port)))
+        socket.destroy();
+      await expect(engine.ping()).rejects.toMatchObject({
+        message: expect.stringMatching(/does not answer: a command did not end$/),
+      });
+      await engine.ping();
+      await engine.close();
+    });
+
+    test.each([
+      ['while others fail', { maxMs: 60_000, endMs: 100 }, true],
+      ['alone', { maxMs: 1_000, endMs: 60_000 }, false],
+    ])('a command that the driver loses %s is unavailable', async (_when, limits, isCleared) => {
+      const url = new URL(mongo.fresh());
+      const link = await startLink(Number(url.port));
+      url.port = String(link.port);
+      const engine = openEngine(url.href, undefined, { limits });
+      await engine.ping();
+      const lost = engine.run(() => new Promise<never>(() => {}));
+      lost.catch(() => {});
+      if (isCleared) {
+        link.silence();
+        const failing = engine.ping();
+        for (let turn = 0; turn < 10; turn++) await setImmediate();
+        link.cut();
+        await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
+        link.heal();
+      }
+      await expect(lost).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/does not answer: a command did not end$/),
+      });
+      await engine.ping();
+      await engine.close();
+      await link.stop();
+    });
+
     test('a bulk write whose connection is lost is unavailable, and writes all when it is repeated', async () => {
       const url = new URL(mongo.fresh());
       const link = await startLink(Number(url.port));

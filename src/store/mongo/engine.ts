@@ -17,6 +17,12 @@ import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
 import { duplicateCode, isDeadlock, isUnanswered, writeErrorCodes } from './duplicates.ts';
 import { compatibleFrom, type Migration, migrate, migrations } from './migrate.ts';
+import {
+  type CallLimits,
+  createPendingCalls,
+  LostCallError,
+  type PendingCalls,
+} from './pending-calls.ts';
 import { collectionsOf, type MongoCollections } from './schema.ts';
 
 /** A MongoDB database. Errors of the driver are converted to faults. */
@@ -33,6 +39,13 @@ export interface MongoEngine {
   /** Resolves if MongoDB responds, with its time in milliseconds since the epoch. */
   ping(): Promise<number>;
   close(): Promise<void>;
+}
+
+/** Options for openEngine(). */
+export interface EngineOptions {
+  /** True to accept a database with an incomplete move. */
+  isImport?: boolean;
+  limits?: CallLimits;
 }
 
 /** Time to find a reachable server, in milliseconds. */
@@ -61,16 +74,15 @@ const resetCodes = new Set([
 
 /**
  * Creates an engine, which connects with the first call and reconnects after a loss. The database
- * is migrated before the first step, and again after a failure. `isImport`: whether to accept a
- * database with an incomplete move.
+ * is migrated before the first step, and again after a failure.
  */
 export function openEngine(
   uri: string,
   steps: readonly Migration[] = migrations,
-  { isImport = false } = {},
+  { isImport = false, limits }: EngineOptions = {},
 ): MongoEngine {
-  let current = connect(uri);
-  const address = `MongoDB at ${current.client.options.hosts.join(', ') || current.client.options.srvHost}`;
+  let current = connect(uri, limits);
+  const { address } = current;
   let closed = false;
   const prepare = async ({ client, database }: Connection) => {
     // An explicit connect(), because a client whose implicit connect fails stays closed. Every
@@ -105,10 +117,11 @@ export function openEngine(
         used.version = undefined;
         throw thrown;
       });
-      return await call(used, await used.version);
+      const version = used.version;
+      return await used.calls.track(version.then((schemaVersion) => call(used, schemaVersion)));
     } catch (thrown) {
       if (isUnreachable(thrown) && used === current && !closed) {
-        current = connect(uri);
+        current = connect(uri, limits);
         used.client.close().catch(() => {});
       }
       throw toFault(address, thrown);
@@ -141,6 +154,9 @@ function timeoutsFor(uri: string): MongoClientOptions {
 
 /** A client of the database. */
 interface Connection {
+  /** Name of the database in messages. */
+  address: string;
+  calls: PendingCalls;
   client: MongoClient;
   database: Db;
   collections: MongoCollections;
@@ -148,7 +164,7 @@ interface Connection {
   version: Promise<number> | undefined;
 }
 
-function connect(uri: string): Connection {
+function connect(uri: string, limits: CallLimits | undefined): Connection {
   const client = describeErrors(
     'MongoDB address',
     () =>
@@ -163,8 +179,13 @@ function connect(uri: string): Connection {
         ignoreUndefined: true,
       }),
   );
+  const address = `MongoDB at ${client.options.hosts.join(', ') || client.options.srvHost}`;
+  const calls = createPendingCalls(address, limits);
+  client.on('connectionPoolCleared', calls.hurry);
   const database = client.db(/^mongodb(\+srv)?:\/\/[^/]+\/[^?]/.test(uri) ? undefined : 'gleaner');
   return {
+    address,
+    calls,
     client,
     database,
     collections: collectionsOf(database),
@@ -173,11 +194,12 @@ function connect(uri: string): Connection {
 }
 
 /**
- * Returns true if a client found no server, so that it is replaced: if a connection closes at the
- * moment of a heartbeat, the driver (7.9) waits for that heartbeat forever, and finds no server any
- * more.
+ * Returns true if a client lost a call, or found no server, so that it is replaced: if a connection
+ * closes at the moment of a heartbeat, the driver (7.9) waits for that heartbeat forever, and finds
+ * no server any more.
  */
 function isUnreachable(thrown: unknown): boolean {
+  if (thrown instanceof LostCallError) return true;
   return [thrown, (thrown as Error | undefined)?.cause].some(
     // A bulk write has the reason of its error, but not its class.
     (error) =>
