@@ -125,7 +125,7 @@ describe.skipIf('missing' in mongo)(
       const sockets: Socket[] = [];
       const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
       subscribe('net.client.socket', collect);
-      const limits = { maxMs: 1_000, endMs: 100 };
+      const limits = { maxMs: 8_000, endMs: 2_000 };
       const engine = openEngine(url.href, undefined, { limits });
       await engine.ping();
       unsubscribe('net.client.socket', collect);
@@ -139,10 +139,8 @@ describe.skipIf('missing' in mongo)(
       await engine.close();
     });
 
-    test.each([
-      ['while others fail', { maxMs: 60_000, endMs: 100 }, true],
-      ['alone', { maxMs: 1_000, endMs: 60_000 }, false],
-    ])('a command that the driver loses %s is unavailable', async (_when, limits, isCleared) => {
+    test('a command that the driver loses is unavailable soon after others fail', async () => {
+      const limits = { maxMs: 60_000, endMs: 2_000 };
       const url = new URL(mongo.fresh());
       const link = await startLink(Number(url.port));
       url.port = String(link.port);
@@ -150,14 +148,12 @@ describe.skipIf('missing' in mongo)(
       await engine.ping();
       const lost = engine.run(() => new Promise<never>(() => {}));
       lost.catch(() => {});
-      if (isCleared) {
-        link.silence();
-        const failing = engine.ping();
-        for (let turn = 0; turn < 10; turn++) await setImmediate();
-        link.cut();
-        await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
-        link.heal();
-      }
+      link.silence();
+      const failing = engine.ping();
+      for (let turn = 0; turn < 10; turn++) await setImmediate();
+      link.cut();
+      await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
+      link.heal();
       await expect(lost).rejects.toMatchObject({
         code: 'unavailable',
         message: expect.stringMatching(/does not answer: a command did not end$/),
