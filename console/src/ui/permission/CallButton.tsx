@@ -42,7 +42,7 @@ interface DisabledButtonProps extends ButtonProps {
   reason: string;
 }
 
-/** Button that shows the reason while it has the pointer or the focus. */
+/** Button that shows the reason while it has the pointer, or the focus of the keyboard. */
 function DisabledButton({ reason, ...props }: DisabledButtonProps) {
   const [button, setButton] = useState<HTMLButtonElement | null>(null);
   const [isShown, setShown] = useState(false);
@@ -61,7 +61,7 @@ function DisabledButton({ reason, ...props }: DisabledButtonProps) {
         onClick={(event) => event.preventDefault()}
         onMouseEnter={show}
         onMouseLeave={hide}
-        onFocus={show}
+        onFocus={({ currentTarget }) => currentTarget.matches(':focus-visible') && show()}
         onBlur={hide}
       />
       {isShown && (
