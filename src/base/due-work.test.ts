@@ -27,6 +27,13 @@ describe('processDue()', () => {
     expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
+  test('processes those of the claimed documents that are selected', async () => {
+    const select = async (claimed: readonly number[]) => claimed.filter((at) => at % 2 === 1);
+    const { work, done } = workOf(6, { select });
+    expect(await processDue(work, clock)).toBe(6);
+    expect(done).toEqual([1, 3, 5]);
+  });
+
   test('processes up to the limit at the same time', async () => {
     const held = Promise.withResolvers<void>();
     const started: number[] = [];

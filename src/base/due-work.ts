@@ -9,6 +9,8 @@ export interface DueWork<T> {
    * because it claims them, or because processing makes them due later.
    */
   claim(limit: number): Promise<T[]>;
+  /** Returns those of the claimed documents to process. By default, all. */
+  select?: ((claimed: readonly T[]) => Promise<readonly T[]>) | undefined;
   /**
    * Documents claimed at once. Those that a stopped process leaves wait until they are due again.
    */
@@ -24,11 +26,11 @@ export interface DueWork<T> {
 
 /**
  * Runs a round: processes the documents that are due, until none is left or the signal is aborted.
- * Returns the number of documents. Throws what claim() and onError() throw, once no document is in
- * progress.
+ * Returns the number of claimed documents. Throws what claim(), select(), and onError() throw, once
+ * no document is in progress.
  */
 export async function processDue<T>(
-  { claim, claimSize, concurrency, maxMs, process, onError }: DueWork<T>,
+  { claim, select, claimSize, concurrency, maxMs, process, onError }: DueWork<T>,
   clock: Pick<Clock, 'steady'>,
   signal?: AbortSignal,
 ): Promise<number> {
@@ -36,7 +38,7 @@ export async function processDue<T>(
   for (let count = 0; ; ) {
     if (signal?.aborted) return count;
     const claimed = await claim(claimSize);
-    const left = claimed.values();
+    const left = (select ? await select(claimed) : claimed).values();
     let isEnded = false;
     const processNext = async (): Promise<void> => {
       for (const document of left) {

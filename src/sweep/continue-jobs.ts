@@ -44,7 +44,7 @@ interface DueJobs {
   /** Jobs claimed at once. */
   claimSize: number;
   /** Returns those of the claimed jobs that have work. By default, all have. */
-  select?(context: JobContext, jobs: readonly Job[]): Promise<ReadonlySet<Job>>;
+  select?(context: JobContext, jobs: readonly Job[]): Promise<readonly Job[]>;
 }
 
 export const stepWork = (states: readonly JobState[]): DueJobs => ({
@@ -78,19 +78,12 @@ export function continueDue(
 ): Promise<number> {
   const { store, clock } = context;
   const where = { state: { in: states }, id: pass.ids };
-  let selected: ReadonlySet<Job> | undefined;
   return processDue<Job>(
     {
-      claim: async (limit) => {
-        const { lateMs } = pass;
-        const jobs = await store.jobs.claimDue(now - lateMs, now + dueAgainMs, limit, where);
-        selected = await select?.(context, jobs);
-        return jobs;
-      },
+      claim: (limit) => store.jobs.claimDue(now - pass.lateMs, now + dueAgainMs, limit, where),
+      select: select && ((jobs) => select(context, jobs)),
       claimSize,
-      process: async (job) => {
-        if (selected?.has(job) ?? true) await continueJob(context, job, isQueueAvailable);
-      },
+      process: (job) => continueJob(context, job, isQueueAvailable),
       onError: (job, error) => {
         if (isStoreOutage(error)) throw error;
         reportFailure(context, job.state, error);

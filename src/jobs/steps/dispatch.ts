@@ -62,7 +62,7 @@ interface Room {
   region?: string;
 }
 
-/** Returns the numbers of batches of a job to queue now, if so many are waiting. */
+/** Returns the maximum numbers of batches of a job to queue now. */
 function roomsOf(context: JobContext, job: Job, inFlight: InFlight): Room[] {
   const window = windowOf(context, job);
   const { regions } = context.jobTypes.of(job).market;
@@ -93,7 +93,7 @@ function roomIn(region: string, window: number, { byRegion, deferred }: InFlight
 export async function findJobsToDispatch(
   context: JobContext,
   jobs: readonly Job[],
-): Promise<ReadonlySet<Job>> {
+): Promise<readonly Job[]> {
   const { batches } = context.store;
   const idsOf = (some: readonly Job[]) => some.map(({ id }) => id);
   const now = context.clock.steady();
@@ -104,7 +104,7 @@ export async function findJobsToDispatch(
   const which = { jobId: { in: idsOf(withRoom) }, state: 'waiting' } as const;
   const waiting = withRoom.length === 0 ? [] : await batches.countBy(which, ['jobId']);
   const waitingIds = new Set(waiting.map(({ jobId }) => jobId));
-  return new Set([...jobs.filter(isIdle), ...withRoom.filter(({ id }) => waitingIds.has(id))]);
+  return [...jobs.filter(isIdle), ...withRoom.filter(({ id }) => waitingIds.has(id))];
 }
 
 /** Returns true if the first dispatch of a job queues all of its batches. */
