@@ -16,10 +16,7 @@ export function createBacklogs(): Backlogs {
     of,
     add: (id) => {
       counts.set(id, of(id) + 1);
-      let isCounted = true;
       return () => {
-        if (!isCounted) return;
-        isCounted = false;
         const left = of(id) - 1;
         if (left > 0) counts.set(id, left);
         else counts.delete(id);

@@ -25,19 +25,24 @@ interface JobsInHand extends JobsOfMessages {
 const jobBytes = 2_048;
 
 function createJobsInHand({ jobs }: Store): JobsInHand {
-  const backlogs = createBacklogs();
-  const removals = new WeakMap<BatchReference, () => void>();
+  const messages = new Map<string, Set<BatchReference>>();
   const running = createBoundedMap<Job>({
     maxBytes: 1024 ** 2,
     sizeOf: ({ params, options }) => jobBytes + 2 * JSON.stringify([params, options]).length,
   });
   return {
-    add: (message) => removals.set(message, backlogs.add(message.jobId)),
+    add: (message) => {
+      const { jobId } = message;
+      messages.set(jobId, (messages.get(jobId) ?? new Set()).add(message));
+    },
     leave: (message) => {
-      removals.get(message)?.();
-      const isLast = backlogs.of(message.jobId) === 0;
-      if (isLast) running.delete(message.jobId);
-      return isLast;
+      const { jobId } = message;
+      const ofJob = messages.get(jobId);
+      ofJob?.delete(message);
+      if (ofJob !== undefined && ofJob.size > 0) return false;
+      messages.delete(jobId);
+      running.delete(jobId);
+      return true;
     },
     get: async (jobId) => {
       const runningJob = running.get(jobId);

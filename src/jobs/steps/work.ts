@@ -41,7 +41,7 @@ export async function work(
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
   const batch = await claimBatch(context, message);
   if (batch === null) {
-    // A batch that was done before may have left the look for outstanding ones to this message.
+    // A batch that ended before may have left the check for outstanding ones to this message.
     if (jobs.leave(message)) await finalizeJob(context, message.jobId);
     return;
   }
