@@ -1,9 +1,9 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Checkbox, Group, Popover, Progress, Skeleton, Stack, Text } from '@mantine/core';
-import { useMounted } from '@mantine/hooks';
 import { type FieldFill, JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatPercent } from '../../../../src/present/text.ts';
 import { ErrorAlert } from '../../ui/errors/ErrorAlert.tsx';
+import { useMountedOpen } from '../../ui/layout/useMountedOpen.ts';
 import { PopupTarget } from '../../ui/popup/PopupTarget.tsx';
 import type { Popup } from '../../ui/popup/usePopup.ts';
 
@@ -20,8 +20,7 @@ interface FieldsPopoverProps extends FieldChooserProps {
 /** Popover of a FieldChooser. A file of its own, because it is loaded with its first use. */
 export function FieldsPopover({ popup, ...chooser }: FieldsPopoverProps) {
   const { id, button, opened, change } = popup;
-  // Opened after it is mounted, the popover returns the focus to its button.
-  const isMounted = useMounted();
+  const isOpen = useMountedOpen(opened);
   return (
     <Popover
       position="bottom-start"
@@ -30,7 +29,7 @@ export function FieldsPopover({ popup, ...chooser }: FieldsPopoverProps) {
       trapFocus
       returnFocus
       id={id}
-      opened={opened && isMounted}
+      opened={isOpen}
       onChange={change}
     >
       <Popover.Target>

@@ -1,7 +1,7 @@
 import { Drawer, Skeleton } from '@mantine/core';
-import { useMounted } from '@mantine/hooks';
 import { lazy, Suspense } from 'react';
 import type { Job, RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { useMountedOpen } from '../../ui/layout/useMountedOpen.ts';
 import { entryTitle } from './columns.tsx';
 
 const WholeRecord = lazy(async () => ({
@@ -20,11 +20,10 @@ interface RecordDrawerProps {
 /** A whole record beside the list. A file of its own, because it is loaded with its first use. */
 export function RecordDrawer({ job, opened, entry, close }: RecordDrawerProps) {
   const [unitIndex = 0, position = 0] = (opened ?? '').split('.').map(Number);
-  // Opened after it is mounted, the drawer returns the focus to the list.
-  const isMounted = useMounted();
+  const isOpen = useMountedOpen(opened !== null);
   return (
     <Drawer
-      opened={opened !== null && isMounted}
+      opened={isOpen}
       onClose={close}
       position="right"
       size="xl"

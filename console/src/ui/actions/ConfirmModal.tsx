@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useMounted } from '@mantine/hooks';
+import { useMountedOpen } from '../layout/useMountedOpen.ts';
 
 /** Question before an action. */
 export interface Question {
@@ -21,14 +21,13 @@ export interface ConfirmModalProps extends Question {
 /** Dialog of a Confirmation. A file of its own, because it is loaded with its first use. */
 export function ConfirmModal(props: ConfirmModalProps) {
   const { opened, close, onConfirm, title, text, confirm, isHarmless = false } = props;
-  // Opened after it is mounted, the dialog returns the focus to its button.
-  const isMounted = useMounted();
+  const isOpen = useMountedOpen(opened);
   const run = () => {
     close();
     onConfirm();
   };
   return (
-    <Modal opened={opened && isMounted} onClose={close} title={title}>
+    <Modal opened={isOpen} onClose={close} title={title}>
       <Stack>
         <Text size="sm">{text}</Text>
         <Group justify="flex-end">

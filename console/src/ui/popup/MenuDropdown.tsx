@@ -1,6 +1,6 @@
 import { Menu } from '@mantine/core';
-import { useMounted } from '@mantine/hooks';
 import type { Icon } from '@tabler/icons-react';
+import { useMountedOpen } from '../layout/useMountedOpen.ts';
 import { PopupTarget } from './PopupTarget.tsx';
 import type { Popup } from './usePopup.ts';
 
@@ -24,10 +24,9 @@ interface MenuDropdownProps {
 /** Menu of a MenuButton. A file of its own, because it is loaded with its first use. */
 export function MenuDropdown({ popup, heading, actions }: MenuDropdownProps) {
   const { id, button, opened, change } = popup;
-  // Opened after it is mounted, the menu returns the focus to its button.
-  const isMounted = useMounted();
+  const isOpen = useMountedOpen(opened);
   return (
-    <Menu position="bottom-end" id={id} opened={opened && isMounted} onChange={change}>
+    <Menu position="bottom-end" id={id} opened={isOpen} onChange={change}>
       <Menu.Target>
         <PopupTarget button={button} />
       </Menu.Target>
