@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { ClientEnvironment } from '../../base/config.ts';
+import { draftPath } from '../../base/replace-file.ts';
 import { UsageError } from './exit.ts';
 
 /** Address of a service and the keys for it. */
@@ -61,11 +62,9 @@ export function readProfiles(path: string): ProfileFile {
 /** Replaces the configuration file atomically, readable by its owner only. */
 export function writeProfiles(path: string, file: ProfileFile): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const part = `${path}.${process.pid}.part`;
-  writeFileSync(part, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  // A part left by an interrupted write keeps its mode.
-  chmodSync(part, 0o600);
-  renameSync(part, path);
+  const draft = draftPath(path);
+  writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(draft, path);
 }
 
 /** Returns a warning if other users can read the file, or null. */

@@ -2,11 +2,9 @@ import { Fault } from '../../contract/fault.ts';
 
 /** Calls to a database that have not ended. */
 export interface PendingCalls {
-  /**
-   * Resolves with the result of a call. Throws a LostCallError if the call does not end in time.
-   */
+  /** Resolves with the result of a call. Throws a LostCallError if it does not end in time. */
   track<T>(call: Promise<T>): Promise<T>;
-  /** Gives the calls in progress only `endMs` from now. */
+  /** Limits the calls in progress to `endMs` from now. */
   hurry(): void;
 }
 
@@ -38,9 +36,6 @@ export function createPendingCalls(
   { maxMs, endMs }: CallLimits = defaultLimits,
 ): PendingCalls {
   const pending = new Set<() => void>();
-  const abandon = (calls: Iterable<() => void>) => {
-    for (const reject of calls) reject();
-  };
   return {
     async track(call) {
       const { promise: lost, reject } = Promise.withResolvers<never>();
@@ -56,8 +51,7 @@ export function createPendingCalls(
       }
     },
     hurry() {
-      const current = [...pending];
-      setTimeout(abandon, endMs, current).unref();
+      for (const end of pending) setTimeout(end, endMs).unref();
     },
   };
 }
