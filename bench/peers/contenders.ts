@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram } from '../../test/engines/missing.ts';
-import { freePort } from '../../test/engines/ports.ts';
 import { startProgram } from '../../test/engines/program.ts';
+import { freePort } from '../../test/support/servers/ports.ts';
 import { startBenchEngines } from '../support/engines.ts';
 import { endOfJob, startJob } from '../support/jobs.ts';
 import { type BenchPage, region } from '../support/pages.ts';

@@ -7,6 +7,7 @@ import {
   refusal,
   startMailServer,
 } from '../../test/support/servers/mail-server.ts';
+import { freePort } from '../../test/support/servers/ports.ts';
 import { parseSmtp } from '../base/notification-settings.ts';
 import { createMailer, type Mail, type Mailer } from './mailer.ts';
 
@@ -156,9 +157,8 @@ test('reports a silent or unreachable server as retryable', async () => {
     message: expect.stringContaining('Greeting'),
   });
   mailer.close();
-  const { port } = server;
-  await server.close();
-  mailer = createMailer(parseSmtp(`smtp://127.0.0.1:${port}`), { stepMs, totalMs: 5_000 });
+  const unreachable = parseSmtp(`smtp://127.0.0.1:${await freePort()}`);
+  mailer = createMailer(unreachable, { stepMs, totalMs: 5_000 });
   expect(await failure()).toMatchObject({
     final: false,
     message: expect.stringContaining('ECONNREFUSED'),

@@ -10,6 +10,7 @@ import type { BrowserFetcherOptions } from '../../src/fetch/browser/fetcher.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import type { PageRequest, PageResponse } from '../../src/fetch/page.ts';
 import { mkta as market } from '../../src/markets/mkta/index.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { browserFetcher, skipped } from './chromium.ts';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
@@ -305,9 +306,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
     datagrams.bind(0, '127.0.0.1');
     await once(datagrams, 'listening');
     datagramPort = datagrams.address().port;
-    const closed = createServer();
-    closedPort = await listen(closed);
-    closed.close();
+    closedPort = await freePort();
     origin = `http://127.0.0.1:${port}`;
     shop = await startOrigins({ origins: [mkta], browserOnly: true, retryAfter: 7 });
     fetcher = newFetcher({});

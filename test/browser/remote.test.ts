@@ -11,6 +11,7 @@ import { createLog } from '../../src/base/log.ts';
 import { processFolderPrefix } from '../../src/base/process-folder.ts';
 import { serveBrowser } from '../../src/fetch/browser/serve.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/time/until.ts';
 import { browserFetcher, chromium, skipped } from './chromium.ts';
 
@@ -287,10 +288,7 @@ describe.skipIf(skipped)(`a browser that runs elsewhere${skipped}`, () => {
       code: 'address_refused',
       message: expect.stringContaining('makes its own connections'),
     });
-    const closed = createTcpServer();
-    await once(closed.listen(0, '127.0.0.1'), 'listening');
-    const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
-    closed.close();
+    const url = `http://127.0.0.1:${await freePort()}`;
     await expect(dataOf(newFetcher([`${url}/?token=secret`]))).rejects.toMatchObject({
       code: 'browser_failed',
       message: expect.stringMatching(

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { runCommand } from '../support/service/command.ts';
 import { createServiceProcess, type ServiceProcess } from '../support/service/service.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { createApi, sendJson, type TestApi, type TestUser } from '../support/service/api.ts';
 import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 import {

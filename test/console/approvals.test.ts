@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { watchJob } from '../support/service/api.ts';
 import { createServiceProcess } from '../support/service/service.ts';
 import { useConsole } from './suite.ts';

@@ -73,22 +73,30 @@ async function inspectAccess({ page }: Tab): Promise<string[]> {
 const timeout = 240_000 * slack;
 
 /**
- * Script that returns how many pixels the page, or a button of its fixed header, exceeds the
- * screen.
+ * Script that returns the elements that reach to the right of the screen, each with its excess in
+ * pixels, if the page is wider than the screen, and those of its fixed header.
  */
-const overflow = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('header button')].map(
-  (button) => Math.ceil(button.getBoundingClientRect().right))) - document.documentElement.clientWidth`;
+const tooWide = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const excess = (element) => Math.ceil(element.getBoundingClientRect().right) - clientWidth;
+  const text = (element) =>
+    '+' + excess(element) + ' ' + element.cloneNode().outerHTML + element.textContent.slice(0, 40);
+  const selector = scrollWidth > clientWidth ? '*' : 'header button';
+  const found = [...document.querySelectorAll(selector)].filter((element) => excess(element) > 0);
+  return scrollWidth > clientWidth && found.length === 0 ? ['page'] : found.slice(-5).map(text);
+})()`;
 
-/** Returns the widths of phones for which the open page is too wide. */
+/** Returns what is too wide for phones on the open page. */
 async function inspectPhone({ page }: Tab): Promise<string[]> {
   const viewport = page.viewport()!;
   const found: string[] = [];
   for (const width of [390, 360]) {
     await page.setViewport({ ...viewport, width, height: 740 });
     // The layout of a phone is rendered some time after the resize.
-    await page.waitForFunction(`${overflow} <= 0`, { timeout: 15_000 * slack }).catch(() => {});
-    const excess = Number(await page.evaluate(overflow));
-    if (excess > 0) found.push(`${excess} pixels too wide for ${width}`);
+    const fits = `${tooWide}.length === 0`;
+    await page.waitForFunction(fits, { timeout: 15_000 * slack }).catch(() => {});
+    const excesses = (await page.evaluate(tooWide)) as string[];
+    found.push(...excesses.map((excess) => `${width} pixels: ${excess}`));
   }
   await page.setViewport(viewport);
   return found;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { settings } from '../../src/base/settings.ts';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { createApi } from '../support/service/api.ts';
 import { runCommand } from '../support/service/command.ts';
 import { createServiceProcess, root } from '../support/service/service.ts';

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../support/servers/ports.ts';
 import { findProgram, type MissingEngine } from './missing.ts';
 import { startMongo } from './mongo.ts';
 import { startNats } from './nats.ts';
-import { freePort } from './ports.ts';
 import { startProgram } from './program.ts';
 
 /** An engine for trying the distributed stack. */

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../support/servers/ports.ts';
 import { findProgram, type MissingEngine } from './missing.ts';
-import { freePort } from './ports.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
 /** A running nats-server with JetStream. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { createS3Client } from '../../src/blobs/s3/client.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { findProgram, type MissingEngine } from './missing.ts';
-import { freePort } from './ports.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
 /** A running S3-compatible storage. */

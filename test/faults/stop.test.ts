@@ -10,8 +10,8 @@ import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { loadConfig } from '../../src/base/config.ts';
 import { openStore } from '../../src/stack/stack.ts';
-import { freePort } from '../engines/ports.ts';
 import { openStacks, stacks } from '../support/engines/engines.ts';
+import { freePort } from '../support/servers/ports.ts';
 import {
   createApi,
   submitItems,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findProgram } from '../engines/missing.ts';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { createApi } from '../support/service/api.ts';
 import { main, root } from '../support/service/service.ts';
 import { until } from '../support/time/until.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret, signatureHeaders } from '../../src/notify/webhook.ts';
 import { createPoster } from '../../src/outbound/post.ts';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { root } from '../support/service/service.ts';
 import { until } from '../support/time/until.ts';
 

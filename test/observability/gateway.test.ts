@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { createServiceProcess, type ServiceProcess } from '../support/service/service.ts';
 import { until } from '../support/time/until.ts';
 import { scrape, sumOf } from './place.ts';

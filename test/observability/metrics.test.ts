@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { freePort } from '../engines/ports.ts';
 import { type OpenedStack, openStacks, stacks } from '../support/engines/engines.ts';
+import { freePort } from '../support/servers/ports.ts';
 import {
   createApi,
   submitItems,

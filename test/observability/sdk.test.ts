@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { root, run } from '../support/service/service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gleaner-sdk-'));

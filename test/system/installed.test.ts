@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // @ts-expect-error: a plain script, which runs before there is a compiler.
 import { isSetUp } from '../../deploy/install.mjs';
-import { freePort } from '../engines/ports.ts';
+import { freePort } from '../support/servers/ports.ts';
 import { root, run } from '../support/service/service.ts';
 import { until } from '../support/time/until.ts';
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../../test/support/servers/ports.ts';
 import type { ResolveName } from '../address.ts';
 import { type Egress, type EgressRules, openEgress } from './egress.ts';
 
@@ -130,22 +131,18 @@ test('private addresses are allowed if allow_private is set', async () => {
 test('faultOf() returns the fault of an unreachable host until it is reachable', async () => {
   const egress = await newEgress({ allowPrivate: true });
   server.closeAllConnections();
-  const closed = createServer().listen(0, '127.0.0.1');
-  await once(closed, 'listening');
-  const other = (closed.address() as AddressInfo).port;
-  closed.close();
-  await once(closed, 'close');
+  const other = await freePort();
   expect((await connectTo(egress, '127.0.0.1', other)).code).toBe(4);
   const url = `http://127.0.0.1:${other}/`;
   expect(egress.faultOf(url)).toMatchObject({
     code: 'network',
     message: expect.stringContaining('refused'),
   });
-  closed.listen(other, '127.0.0.1');
-  await once(closed, 'listening');
+  const late = createServer().listen(other, '127.0.0.1');
+  await once(late, 'listening');
   expect((await connectTo(egress, '127.0.0.1', other)).code).toBe(0);
   expect(egress.faultOf(url)).toBeUndefined();
-  closed.close();
+  late.close();
 });
 
 test.each([

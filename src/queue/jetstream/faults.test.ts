@@ -14,7 +14,7 @@ import {
   startNats,
   startNatsCluster,
 } from '../../../test/engines/nats.ts';
-import { freePort } from '../../../test/engines/ports.ts';
+import { freePort } from '../../../test/support/servers/ports.ts';
 import { slack } from '../../../test/support/time/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MissingEngine } from '../../engines/missing.ts';
-import { freePort } from '../../engines/ports.ts';
 import type { RunningProgram } from '../../engines/program.ts';
+import { freePort } from '../servers/ports.ts';
 
 /** A process that a test kills, freezes, and restarts. */
 export interface FaultyProcess {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { RunningOrigins } from '../../../sandbox/server.ts';
 import { loadConfig } from '../../../src/base/config.ts';
 import { type Audit, runAudit } from '../../../src/tools/store-commands.ts';
-import { freePort } from '../../engines/ports.ts';
 import type { Engines, Stack } from '../engines/engines.ts';
+import { freePort } from '../servers/ports.ts';
 import { runCommand } from './command.ts';
 import {
   createServiceInProcess,

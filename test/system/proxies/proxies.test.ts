@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findEngine, findProgram, type MissingEngine } from '../../engines/missing.ts';
-import { freePort } from '../../engines/ports.ts';
+import { freePort } from '../../support/servers/ports.ts';
 import { createServiceProcess, root, type ServiceProcess } from '../../support/service/service.ts';
 import { until } from '../../support/time/until.ts';
 

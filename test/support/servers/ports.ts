@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /*
- * Ports for processes that are started later, or again. They are below those that systems give to
- * outgoing connections and to servers without a port of their own (32768 on Linux), which would
- * take a free port before its process listens.
+ * Ports for processes that are started later, again, or never, so that connections are refused.
+ * They are below those that systems give to outgoing connections and to servers without a port of
+ * their own (32768 on Linux), which would take a free port.
  */
 const first = 10_000;
 const last = 31_999;
