@@ -42,6 +42,17 @@ const leadMs = 250;
 /** Delay after which a slot may still be used, in milliseconds: timers are not exact. */
 const toleranceMs = 100;
 
+/** Slots that no request has taken: `first + index * intervalMs`, for each index below `count`. */
+interface Slots {
+  readonly first: number;
+  readonly intervalMs: number;
+  readonly count: number;
+  /** Index of the next slot. */
+  index: number;
+}
+
+const nextOf = ({ first, index, intervalMs }: Slots) => first + index * intervalMs;
+
 /** A request that waits for a slot. */
 interface Waiter {
   resolve(slot: number): void;
@@ -58,8 +69,8 @@ interface Waiter {
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   #intervalMs: number;
-  /** Times of the reserved slots that no request has taken, in order. */
-  #slots: number[] = [];
+  /** Reserved slots, the earliest first. A fast origin has too many to keep one by one. */
+  #reserved: Slots[] = [];
   /** Time of the last slot that was reserved. */
   #last = 0;
   /** Maximum time that the last reservation covered. */
@@ -91,15 +102,15 @@ export class TokenBucket {
     try {
       await this.#options.clock.sleep(ms, signal);
     } catch (error) {
-      this.#slots.push(slot);
-      this.#slots.sort((one, other) => one - other);
+      this.#reserved.push({ first: slot, intervalMs: 0, count: 1, index: 0 });
+      this.#reserved.sort((one, other) => nextOf(one) - nextOf(other));
       throw error;
     }
   }
 
   /** Discards reserved slots that are not used yet, because the origin was paused. */
   clear(): void {
-    this.#slots = [];
+    this.#reserved = [];
   }
 
   /**
@@ -135,11 +146,17 @@ export class TokenBucket {
 
   /** Takes the next reserved slot that has not passed. */
   #takeReserved(): number | undefined {
-    const earliest = -Math.max(this.#intervalMs, toleranceMs);
-    for (;;) {
-      const slot = this.#slots.shift();
-      if (slot === undefined || this.#msUntil(slot) >= earliest) return slot;
+    const maxLateMs = Math.max(this.#intervalMs, toleranceMs);
+    for (let slots = this.#reserved[0]; slots !== undefined; slots = this.#reserved[0]) {
+      const lateMs = -this.#msUntil(nextOf(slots)) - maxLateMs;
+      if (lateMs > 0) slots.index += Math.max(1, Math.ceil(lateMs / slots.intervalMs));
+      const slot = nextOf(slots);
+      const isReserved = slots.index < slots.count;
+      slots.index += 1;
+      if (slots.index >= slots.count) this.#reserved.shift();
+      if (isReserved) return slot;
     }
+    return undefined;
   }
 
   /** Reserves slots until no request waits. */
@@ -178,13 +195,11 @@ export class TokenBucket {
       isAlone() && isContinued ? Math.min(2 * this.#aheadMs, maxAheadAloneMs) : maxAheadMs;
     const maxSlots = Math.max(1, Math.floor(this.#aheadMs / intervalMs));
     const needed = Math.max(this.#waiters.size, Math.floor(spareMs / intervalMs));
-    const slots = isAlone() ? maxSlots : Math.min(needed, maxSlots);
-    const reserved = await reserve(origin, slots, intervalMs, clock.steady());
+    const count = isAlone() ? maxSlots : Math.min(needed, maxSlots);
+    const { first, pause } = await reserve(origin, count, intervalMs, clock.steady());
     // Before the slots are added: a new pause clears the bucket.
-    onPauseRead(reserved.pause);
-    for (let index = 0; index < slots; index += 1) {
-      this.#last = reserved.first + index * intervalMs;
-      this.#slots.push(this.#last);
-    }
+    onPauseRead(pause);
+    this.#last = first + (count - 1) * intervalMs;
+    this.#reserved.push({ first, intervalMs, count, index: 0 });
   }
 }
