@@ -260,7 +260,8 @@ describe.skipIf('missing' in local)(
         message: expect.stringMatching(/^MongoDB at 127\.0\.0\.1:\d+ does not answer: /),
       };
       await expect(store.ping()).rejects.toMatchObject(down);
-      expect(performance.now() - before).toBeLessThan(10_000);
+      // The driver alone gives up after 30 s.
+      expect(performance.now() - before).toBeLessThan(20_000);
 
       const start = async () => {
         const engine = await startMongo({ port, dataFile: join(folder, 'data') });
