@@ -31,8 +31,11 @@ export interface UnitReading {
 
 /** Guard of a worker process against pages that end it. */
 export interface ReadingGuard {
-  /** Records that the page of a unit is read in this turn of the event loop. */
-  begin(unit: UnitReading): void;
+  /**
+   * Resolves once no page of another unit is being read, and records that the microtasks that
+   * follow read a page of this one.
+   */
+  begin(unit: UnitReading): Promise<void>;
   /**
    * Hands a released batch, of which a claim ended without progress, to the process that reads such
    * batches. Absent in that process.

@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { UnitReading } from '../jobs/context.ts';
+import type { ReadingGuard, UnitReading } from '../jobs/context.ts';
 
 /** Memory that the main thread of a worker process shares with the thread that watches it. */
 export interface StallMemory {
@@ -20,9 +21,7 @@ const maxUnitBytes = 512;
 const beatMs = 500;
 
 /** Watch over the main thread of a worker process. */
-export interface StallWatch {
-  /** Records that the main thread reads a page of a unit until its next turn. */
-  begin(unit: UnitReading): void;
+export interface StallWatch extends Pick<ReadingGuard, 'begin'> {
   stop(): Promise<void>;
 }
 
@@ -32,10 +31,7 @@ export interface StallWatch {
  * ends.
  */
 export function startStallWatch(entry: string, onError: (error: unknown) => void): StallWatch {
-  const memory: StallMemory = {
-    counters: new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
-    unit: new Uint8Array(new SharedArrayBuffer(maxUnitBytes)),
-  };
+  const memory = createStallMemory();
   const thread = new Worker(entry, {
     workerData: memory,
     // It does little, and shares no code with the main thread.
@@ -45,19 +41,33 @@ export function startStallWatch(entry: string, onError: (error: unknown) => void
   thread.on('error', onError);
   const beats = setInterval(() => Atomics.add(memory.counters, beatCounter, 1), beatMs);
   beats.unref();
-  const encoder = new TextEncoder();
-  const end = () => Atomics.store(memory.counters, unitLength, 0);
   return {
-    begin(unit) {
-      // The other thread reads it only while this one stalls.
-      const { written } = encoder.encodeInto(JSON.stringify(unit), memory.unit);
-      Atomics.store(memory.counters, unitLength, written);
-      setImmediate(end);
-    },
+    begin: recordUnits(memory),
     async stop() {
       clearInterval(beats);
       await thread.terminate();
     },
+  };
+}
+
+/** Creates the memory of a main thread without a beat and a unit. */
+export const createStallMemory = (): StallMemory => ({
+  counters: new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
+  unit: new Uint8Array(new SharedArrayBuffer(maxUnitBytes)),
+});
+
+/** Returns the function that records in shared memory which unit the main thread reads. */
+export function recordUnits({ counters, unit: bytes }: StallMemory): ReadingGuard['begin'] {
+  const encoder = new TextEncoder();
+  const end = () => Atomics.store(counters, unitLength, 0);
+  return async (unit) => {
+    // The microtasks of one callback may receive the pages of several units.
+    while (Atomics.load(counters, unitLength) !== 0) await nextTurn();
+    // The other thread reads it only while this one stalls.
+    const { written } = encoder.encodeInto(JSON.stringify(unit), bytes);
+    Atomics.store(counters, unitLength, written);
+    // Node calls this after the microtasks, which read the page.
+    process.nextTick(end);
   };
 }
 

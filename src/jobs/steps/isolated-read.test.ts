@@ -227,7 +227,7 @@ describe('a unit that stalls its worker', () => {
     await store.batches.claim(batchKey(message), 0, clock.now(), clock.now() + leaseMs);
     await releaseStalled(store, claim, 7, clock.now());
     const handedOver: BatchReference[] = [];
-    fixture.context.guard = { begin: () => {}, handOver: (batch) => handedOver.push(batch) };
+    fixture.context.guard = { begin: async () => {}, handOver: (batch) => handedOver.push(batch) };
     await work(fixture.context, { ...message, attempt: 1 }, () => {}, never);
     expect(handedOver).toEqual([{ ...message, attempt: 2 }]);
     expect(fixture.requestedItems()).toEqual([]);
@@ -238,7 +238,7 @@ describe('a unit that stalls its worker', () => {
 test('the guard receives the unit whose page is read', async () => {
   const job = await approved(3);
   const begun: number[] = [];
-  fixture.context.guard = { begin: ({ index }) => begun.push(index) };
+  fixture.context.guard = { begin: async ({ index }) => void begun.push(index) };
   const working = work(fixture.context, messages.shift()!, () => {}, never);
   await fixture.eventually('the batch is done', async () => {
     await fixture.clock.advance(100);

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
@@ -179,8 +178,8 @@ const withPages = (result: UnitResult, pages: UnitPages | undefined): UnitResult
   pages === undefined ? result : { ...result, pages };
 
 /**
- * Returns a fetcher whose pages are read in a turn of the event loop of their own, so that the
- * guard of the process knows which unit stalls it.
+ * Returns a fetcher whose pages are read one after the other, so that the guard of the process
+ * knows which unit stalls it.
  */
 function guardedFetch(
   { guard }: JobContext,
@@ -192,8 +191,7 @@ function guardedFetch(
   const { jobId, id: batchId, attempt } = batch;
   return async (request) => {
     const page = await fetch(request);
-    await nextTurn();
-    guard.begin({ jobId, batchId, attempt, index });
+    await guard.begin({ jobId, batchId, attempt, index });
     return page;
   };
 }
