@@ -140,7 +140,8 @@ export function sendTagged(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   if (tag !== undefined) addHeaders(exchange, { [tagHeader]: tag });
-  if (tag === undefined || !namesTag(exchange.request.headers['if-none-match'], tag)) {
+  const ifNoneMatch = exchange.request.headers['if-none-match'];
+  if (tag === undefined || ifNoneMatch === undefined || !namesTag(ifNoneMatch, tag)) {
     sendJson(exchange, status, text, headers);
     return;
   }

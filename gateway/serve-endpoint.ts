@@ -137,7 +137,7 @@ export function endpointServer(
     const headers = request.headers as Headers;
     const query = queryOf(request.url ?? '');
     const idempotencyKey = isRepeatable ? headers['idempotency-key'] : undefined;
-    const problems = problemsOfIdempotencyKey(idempotencyKey);
+    const problems = idempotencyKey === undefined ? [] : problemsOfIdempotencyKey(idempotencyKey);
     const waitMs = endpoint.waits ? readWaitMs(query, problems) : 0;
     const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
     const strict = readStrict(headers['x-strict']);

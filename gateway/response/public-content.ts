@@ -67,7 +67,8 @@ export async function sendPublicContent(
   const { type, bytes, tag } = content;
   addHeaders(exchange, { etag: tag, 'cache-control': 'no-cache', ...headers });
   const isEncodable = bytes.length >= minBytes;
-  if (namesTag(request.headers['if-none-match'], tag)) {
+  const ifNoneMatch = request.headers['if-none-match'];
+  if (ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)) {
     if (isEncodable) response.appendHeader('vary', 'accept-encoding');
     response.writeHead(304).end();
     return;

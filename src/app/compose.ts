@@ -181,7 +181,6 @@ async function openEngines(
 function createStoreClock({ mongoUri }: Config, log: Log, store: () => Store): SharedClock {
   return createSharedClock({
     host: systemClock,
-    monotonic: () => performance.now(),
     readTime: () => store().ping(),
     record: createClockRecord(store),
     isOneHost: mongoUri === null,

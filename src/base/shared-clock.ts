@@ -25,8 +25,11 @@ export interface ClockRecord {
 export interface SharedClockOptions {
   /** Clock of this host, for sleeps and for the time until the first synchronization. */
   host: Clock;
-  /** Returns milliseconds that never decrease, even if the host clock is set back. */
-  monotonic(): number;
+  /**
+   * Returns milliseconds that never decrease, even if the host clock is set back. Default:
+   * performance.now().
+   */
+  monotonic?: () => number;
   /** Reads the shared time of day, in milliseconds since the epoch. */
   readTime(): Promise<number>;
   record: ClockRecord;
@@ -104,7 +107,10 @@ async function findOthers(
   return null;
 }
 
-async function sampleTime({ monotonic, readTime }: SharedClockOptions): Promise<TimeSample> {
+async function sampleTime(
+  monotonic: () => number,
+  readTime: () => Promise<number>,
+): Promise<TimeSample> {
   const before = monotonic();
   const time = await readTime();
   const roundTripMs = monotonic() - before;
@@ -113,7 +119,8 @@ async function sampleTime({ monotonic, readTime }: SharedClockOptions): Promise<
 
 /** Creates a clock that shows the host's time until the first synchronization. */
 export function createSharedClock(options: SharedClockOptions): SharedClock {
-  const { host, monotonic, record, isOneHost, log } = options;
+  const { host, readTime, record, isOneHost, log } = options;
+  const { monotonic = () => performance.now() } = options;
   /** Steady time minus monotonic time. Null before the first synchronization. */
   let base: number | null = null;
   let aheadMs = 0;
@@ -136,11 +143,11 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
    * three.
    */
   const readCarefully = async (): Promise<[TimeSample, ClockState]> => {
-    const first = await sampleTime(options);
+    const first = await sampleTime(monotonic, readTime);
     const state = await readState(first);
     if (base !== null && isDrift(first, state)) return [first, state];
     const all = [first];
-    while (all.length < readings) all.push(await sampleTime(options));
+    while (all.length < readings) all.push(await sampleTime(monotonic, readTime));
     all.sort((one, other) => one.offset - other.offset);
     return [all[(readings - 1) / 2]!, await readState(first)];
   };

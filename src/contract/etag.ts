@@ -1,9 +1,8 @@
 /**
  * Returns true if an `If-None-Match` header names a tag, by weak comparison (RFC 9110, section
- * 8.8.3.2). `*` names every tag, an absent header none.
+ * 8.8.3.2). `*` names every tag.
  */
-export function namesTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
+export function namesTag(header: string, tag: string): boolean {
   const opaqueTag = opaque(tag);
   return header
     .split(',')

@@ -8,22 +8,18 @@ const visible = /^[\x21-\x7e]+$/;
 /** Metadata of an RPC may contain spaces. */
 const printable = /^[\x20-\x7e]+$/;
 
-/**
- * Returns the problems of an `Idempotency-Key` of a REST request, or none for a valid or absent
- * key.
- */
-export function problemsOfIdempotencyKey(key: string | undefined): Problem[] {
+/** Returns the problems of an `Idempotency-Key` of a REST request, or none for a valid key. */
+export function problemsOfIdempotencyKey(key: string): Problem[] {
   return problemsOf(key, visible, 'visible');
 }
 
 /** Returns the problems of an idempotency key in the metadata of an RPC. */
-export function problemsOfIdempotencyMetadata(key: string | undefined): Problem[] {
+export function problemsOfIdempotencyMetadata(key: string): Problem[] {
   return problemsOf(key, printable, 'printable');
 }
 
-function problemsOf(key: string | undefined, allowed: RegExp, kind: string): Problem[] {
+function problemsOf(key: string, allowed: RegExp, kind: string): Problem[] {
   const loc = ['header', 'idempotency-key'];
-  if (key === undefined) return [];
   if (key.length > maxLength) return [{ loc, ...problemText.tooLong(maxLength) }];
   if (allowed.test(key)) return [];
   const msg = `Input should be 1 to ${maxLength} ${kind} ASCII characters, not ${quote(key)}`;

@@ -339,7 +339,8 @@ function isAnswered(exchange: Exchange, tag: string): boolean {
     sendJson(exchange, 412, errorBody(detail, 'precondition_failed', exchange.requestId));
     return true;
   }
-  if (!namesTag(request.headers['if-none-match'], tag)) return false;
+  const ifNoneMatch = request.headers['if-none-match'];
+  if (ifNoneMatch === undefined || !namesTag(ifNoneMatch, tag)) return false;
   response.writeHead(304).end();
   return true;
 }

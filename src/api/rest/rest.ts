@@ -337,7 +337,7 @@ export function createRestApi(options: RestOptions): RequestListener {
   return allowOrigins(options.corsOrigins ?? [], (request, response) => {
     const address = publicUrl();
     removePrefix(request, basePath(address));
-    applySessionCookie(request, address);
+    if (request.headers.cookie !== undefined) applySessionCookie(request, address);
     gateway(request, response);
   });
 }

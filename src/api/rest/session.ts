@@ -73,7 +73,7 @@ export function deriveCsrfToken(token: string, purpose: Purpose = 'csrf'): strin
  */
 export function applySessionCookie(request: IncomingMessage, publicUrl: string): void {
   const { headers } = request;
-  if (headers.cookie === undefined || headers[csrfHeader] === undefined) return;
+  if (headers[csrfHeader] === undefined) return;
   if (/^Bearer /i.test(headers.authorization ?? '')) return;
   const token = readSessionCookie(request, publicUrl);
   if (token === undefined || !isSameOrigin(request, publicUrl)) return;

@@ -254,7 +254,7 @@ function problemsOfCall(
   { idempotencyKey, problems = [] }: Pick<Call, 'idempotencyKey' | 'problems'>,
 ): Problem[] {
   return [
-    ...problemsOfIdempotencyMetadata(idempotencyKey),
+    ...(idempotencyKey === undefined ? [] : problemsOfIdempotencyMetadata(idempotencyKey)),
     ...problems,
     ...problemsOf(method, request),
   ];
