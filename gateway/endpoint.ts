@@ -1,4 +1,4 @@
-import type { DescService } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, DescService } from '@bufbuild/protobuf';
 import { type Endpoint, endpointsOf } from '../src/contract/endpoint.ts';
 import { parse, type Template } from './paths/parse.ts';
 
@@ -39,4 +39,21 @@ export function servedEndpoints(
     endpoint.exported = exported;
   }
   return served;
+}
+
+/**
+ * Returns true if responses of a type are equal while nothing changes: they have no volatile field.
+ */
+export function isStable(
+  schema: DescMessage,
+  isVolatile: (field: DescField) => boolean,
+  seen = new Set<DescMessage>(),
+): boolean {
+  if (seen.has(schema)) return true;
+  seen.add(schema);
+  return schema.fields.every(
+    (field) =>
+      !isVolatile(field) &&
+      (field.message === undefined || isStable(field.message, isVolatile, seen)),
+  );
 }

@@ -1,10 +1,16 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { abortResponse } from '../src/contract/abort-response.ts';
 import type { GatewayClock, GatewayLog, Session } from '../src/contract/caller.ts';
 import { namesTag } from '../src/contract/etag.ts';
 import { Fault, faultLogLevels } from '../src/contract/fault.ts';
-import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
-import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
+import {
+  parseWaited,
+  requestIdHeader,
+  requestIdOf,
+  tagHeader,
+  timingHeader,
+} from '../src/contract/response-headers.ts';
 import { contentLength, hasBody } from './request/body.ts';
 import { encode, minBytes, preferredEncoding } from './response/content-encoding.ts';
 import { errorBody, errorResponse } from './response/errors.ts';
@@ -126,6 +132,11 @@ export function sendJson(
     ...headers,
   });
   sendContent(exchange, text);
+}
+
+/** Returns a weak entity tag of a response's text, for responses without a tag from the core. */
+export function textTag(text: string | Buffer): string {
+  return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
 /**

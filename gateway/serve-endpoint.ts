@@ -14,24 +14,29 @@ import type {
 } from '../src/contract/caller.ts';
 import { Fault, type Problem } from '../src/contract/fault.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
-import { messageWriter } from '../src/contract/json/message-writer.ts';
+import { messageWriter, wholeBodyField, wholeBodyOf } from '../src/contract/json/message-writer.ts';
 import { maxProblems } from '../src/contract/problem-texts.ts';
 import { mergeProblems } from '../src/contract/problems.ts';
 import { readSubmitOptions } from '../src/contract/read-submit-options.ts';
 import { type ResponseHeaders, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
 import { quoteOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
-import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
-import type { ServedEndpoint } from './endpoint.ts';
+import { isStable, type ServedEndpoint } from './endpoint.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
 import { type RequestParts, readStrict, requestReader } from './request/request-reader.ts';
-import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './request-context.ts';
+import {
+  addHeaders,
+  admit,
+  type Exchange,
+  sendJson,
+  sendTagged,
+  textTag,
+} from './request-context.ts';
 import type { Locate } from './response/location.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { type BodyPiece, sendStream } from './response/stream.ts';
-import { isStable, textTag } from './response/tag.ts';
 
 /** Throws the fault `unsupported_media` for a body that is not JSON in UTF-8. */
 export function requireJson(contentType: string | undefined): void {

@@ -7,10 +7,10 @@ import {
   json_shape as shapeOption,
   values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { isWholeBody } from '../../src/contract/json/message-writer.ts';
 import { isBig } from '../../src/contract/json/scalars.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { boundOf, isRequired, rulesOf } from '../../src/contract/rules.ts';
-import { isWholeBody } from '../../src/contract/whole-body.ts';
 import { type Direction, findMessage } from './names.ts';
 import { type BodyForm, isAlwaysPresent } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import { isWholeBody } from '../../src/contract/json/message-writer.ts';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
-import { isWholeBody } from '../../src/contract/whole-body.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import type { Schema } from './schemas.ts';
 

@@ -6,13 +6,12 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { rest as restOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { wholeBodyField } from '../../src/contract/json/message-writer.ts';
 import { requiredScopes } from '../../src/contract/permission.ts';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
 import { submitOptionFields } from '../../src/contract/submit-options.ts';
-import { wholeBodyField } from '../../src/contract/whole-body.ts';
-import type { ServedEndpoint } from '../endpoint.ts';
-import { isStable } from '../response/tag.ts';
+import { isStable, type ServedEndpoint } from '../endpoint.ts';
 import type { DocumentOptions } from './document-options.ts';
 import { errorResponses } from './error-responses.ts';
 import type { ExampleGenerator } from './examples.ts';

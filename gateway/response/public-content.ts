@@ -1,7 +1,6 @@
 import { namesTag } from '../../src/contract/etag.ts';
-import { addHeaders, type Exchange, sendContent, setHeaders } from '../request-context.ts';
+import { addHeaders, type Exchange, sendContent, setHeaders, textTag } from '../request-context.ts';
 import { type Encoding, encode, minBytes, preferredEncoding } from './content-encoding.ts';
-import { textTag } from './tag.ts';
 
 /** Content that is equal for every caller, kept with its encodings. */
 export interface PublicContent {

@@ -1,6 +1,16 @@
 /** Response headers that a call sets, by lower-case name. */
 export type ResponseHeaders = Record<string, string>;
 
+const validRequestId = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
+
+/** Header that identifies a request in the response and in the log. */
+export const requestIdHeader = 'x-request-id';
+
+/** Returns the caller's request id if it is valid, otherwise a new one. */
+export function requestIdOf(value: unknown): string {
+  return typeof value === 'string' && validRequestId.test(value) ? value : crypto.randomUUID();
+}
+
 /** Remaining credits of the caller's account after the call. */
 export const creditsHeader = 'x-credits-remaining';
 

@@ -12,7 +12,7 @@ import { readPage, warcInfo, writePage } from './warc.ts';
 
 /** Returns the option `keep_pages` of a job in milliseconds, or null if there is none. */
 export function keepPagesMs({ keepPages }: JobOptions): number | null {
-  return parseDuration(keepPages ?? '');
+  return keepPages === undefined ? null : parseDuration(keepPages);
 }
 
 /** Returns true while the kept pages of a job can be read. */

@@ -9,7 +9,7 @@ import type { JobContext } from './context.ts';
 
 /** Returns the option `max_age` of a job in milliseconds, or null if there is none. */
 export function maxAgeMs({ maxAge }: JobOptions): number | null {
-  return parseDuration(maxAge ?? '');
+  return maxAge === undefined ? null : parseDuration(maxAge);
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { cors as connect } from '@connectrpc/connect';
 import cors from 'cors';
-import { requestIdHeader } from '../../contract/request-id.ts';
 import {
   creditsHeader,
   ignoredFieldsHeader,
   rateHeaderNames,
+  requestIdHeader,
   tagHeader,
   timingHeader,
   warningHeader,

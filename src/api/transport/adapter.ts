@@ -2,7 +2,7 @@ import { Code, type ConnectRouter, createConnectRouter } from '@connectrpc/conne
 import { abortResponse } from '../../contract/abort-response.ts';
 import type { BodyBudget } from '../../contract/body-budget.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
-import { requestIdHeader, requestIdOf } from '../../contract/request-id.ts';
+import { requestIdHeader, requestIdOf } from '../../contract/response-headers.ts';
 import { isComplete, methodPath, nameCall } from '../../telemetry/requests.ts';
 import { inCallSpan, rpcSystemOf } from '../../telemetry/server-spans.ts';
 import { statusOf } from './call-spans.ts';

@@ -3,8 +3,11 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { clientAddress, forwardedForHeader } from '../../base/client-address.ts';
 import type { CallContext, Headers, Session } from '../../contract/caller.ts';
 import { refusalOf } from '../../contract/permission.ts';
-import { requestIdHeader } from '../../contract/request-id.ts';
-import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
+import {
+  creditsHeader,
+  type ResponseHeaders,
+  requestIdHeader,
+} from '../../contract/response-headers.ts';
 import { methodPath } from '../../telemetry/requests.ts';
 import { inSpan } from '../../telemetry/trace.ts';
 import type { AdmittedCaller, Core } from '../services/core.ts';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { type ContextValues, createContextKey, createContextValues } from '@connectrpc/connect';
-import { requestIdHeader } from '../../contract/request-id.ts';
-import type { ResponseHeaders } from '../../contract/response-headers.ts';
+import { type ResponseHeaders, requestIdHeader } from '../../contract/response-headers.ts';
 
 export type RpcRequest = IncomingMessage | Http2ServerRequest;
 export type RpcResponse = ServerResponse | Http2ServerResponse;

@@ -22,8 +22,7 @@ import {
   summarizeProblems,
 } from '../../contract/fault.ts';
 import { detailParts, FaultSchema, faultDetail } from '../../contract/fault-detail.ts';
-import { requestIdHeader } from '../../contract/request-id.ts';
-import { copyResponseHeaders } from '../../contract/response-headers.ts';
+import { copyResponseHeaders, requestIdHeader } from '../../contract/response-headers.ts';
 import {
   submitOptionFields,
   submitOptionMetadata,

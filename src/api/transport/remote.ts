@@ -18,8 +18,11 @@ import {
 import { forwardedForHeader } from '../../base/client-address.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Permissions } from '../../contract/permission.ts';
-import { requestIdHeader } from '../../contract/request-id.ts';
-import { copyResponseHeaders, type ResponseHeaders } from '../../contract/response-headers.ts';
+import {
+  copyResponseHeaders,
+  type ResponseHeaders,
+  requestIdHeader,
+} from '../../contract/response-headers.ts';
 import { writeSubmitOptions } from '../../contract/submit-options.ts';
 import { canAwaitOutcome, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';

@@ -9,7 +9,7 @@ import type { CallContext } from '../../contract/caller.ts';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import { readSubmitOptions } from '../../contract/read-submit-options.ts';
-import { requestIdHeader } from '../../contract/request-id.ts';
+import { requestIdHeader } from '../../contract/response-headers.ts';
 import {
   decodeMetadata,
   submitOptionFields,

@@ -11,9 +11,9 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   json as jsonOption,
   nullable as nullableOption,
+  whole_body as wholeBodyOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { restName } from '../rest-form.ts';
-import { isWholeBody, wholeBodyField, wholeBodyOf } from '../whole-body.ts';
 import { isBig, showTimestamp } from './scalars.ts';
 
 /**
@@ -129,4 +129,22 @@ const writeBig: WriteValue = (value) =>
 function enumWriter(schema: DescEnum): WriteValue {
   const names = new Map(schema.values.map((value) => [value.number, JSON.stringify(value.name)]));
   return (value) => names.get(value as number) ?? String(value);
+}
+
+/** Returns true if a field replaces the whole body in REST responses when it is set. */
+export const isWholeBody = (field: DescField): boolean => getOption(field, wholeBodyOption);
+
+/**
+ * Returns the field of a message type that can replace the whole body, or undefined if there is
+ * none.
+ */
+export const wholeBodyField = (schema: DescMessage): DescField | undefined =>
+  schema.fields.find(isWholeBody);
+
+/**
+ * Returns the value of the field that replaces the whole body of a response, or undefined if it is
+ * not set.
+ */
+export function wholeBodyOf(field: DescField, response: Message): Message | undefined {
+  return (response as unknown as Record<string, Message | undefined>)[field.localName];
 }

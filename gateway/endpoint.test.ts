@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { shopMessage } from '../fixture/shop.ts';
-import { isStable, textTag } from './tag.ts';
-
-describe('textTag()', () => {
-  test('is weak, and differs by text', () => {
-    expect(textTag('a')).toMatch(/^W\/"[\w-]{22}"$/);
-    expect(textTag('a')).toBe(textTag('a'));
-    expect(textTag('a')).not.toBe(textTag('b'));
-  });
-});
+import { isStable } from './endpoint.ts';
+import { shopMessage } from './fixture/shop.ts';
 
 describe('isStable()', () => {
   const isLink = ({ name }: { name: string }) => name === 'label_url';
