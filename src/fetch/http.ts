@@ -7,8 +7,12 @@ import { Fault } from '../contract/fault.ts';
 import type { ResolveName } from './address.ts';
 import { acceptedEncodings, decodeBody } from './content-encoding.ts';
 import { type CookieStore, createCookieStore, type SessionScope } from './cookie-store.ts';
-import { createDispatchers, type Dispatchers } from './dispatchers.ts';
-import { type HttpExchange, sendRequest } from './http-request.ts';
+import {
+  createDispatchers,
+  type Dispatchers,
+  type HttpExchange,
+  sendRequest,
+} from './http-request.ts';
 import { networkFault } from './network-fault.ts';
 import { createOriginResolver, type ResolveOrigin } from './origin-resolver.ts';
 import type { FetchPage, PageRequest, PageResponse } from './page.ts';

@@ -1,7 +1,7 @@
 import { newId } from '../base/id.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
-import type { AcquireOptions } from './concurrency-limit.ts';
+import { type AcquireOptions, createUrgentTasks } from './concurrency-limit.ts';
 import { createFetchSession, type FetchSession } from './fetch-session.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
@@ -22,7 +22,6 @@ import { maxConcurrency, type OriginPolicy, originPolicy } from './policy.ts';
 import { followRedirects } from './redirects.ts';
 import type { RequestObserver } from './request-observer.ts';
 import { createRobots, type Robots } from './robots.ts';
-import { createUrgentTasks } from './urgent-tasks.ts';
 
 /** Options for createOriginScheduler(). */
 export interface OriginSchedulerOptions

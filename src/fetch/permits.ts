@@ -5,8 +5,8 @@ import {
   type AcquireOptions,
   type ConcurrencyLimit,
   createConcurrencyLimit,
+  type UrgentTasks,
 } from './concurrency-limit.ts';
-import type { UrgentTasks } from './urgent-tasks.ts';
 
 /** Options of Permits. */
 export interface PermitsOptions {
