@@ -151,3 +151,14 @@ function messageOf(file: DescFile, typeName: string): DescMessage | undefined {
 export function resultFieldsOf({ kind, market, request, result }: ResolvedJobType): RecordFields {
   return kind.resultFields(market.listedFields[kind.page] ?? {}, { request, result });
 }
+
+/**
+ * Returns the name under which the drift of a job type's pages is counted. It includes the region
+ * if regions are separate sites, whose pages have different fields.
+ */
+export function driftPageOf(
+  { kind, market }: Pick<ResolvedJobType, 'kind' | 'market'>,
+  region: string,
+): string {
+  return market.regionPolicy === undefined ? kind.page : `${kind.page}/${region}`;
+}

@@ -1,5 +1,5 @@
 import type { JobContext } from '../jobs/context.ts';
-import { driftPageOf } from '../jobs/drift-page.ts';
+import { driftPageOf } from '../jobs/job-types.ts';
 import { qualityOf } from '../jobs/queries/units.ts';
 import { type FieldDrift, fieldDriftOf, listFieldDrift } from '../quality/alarms.ts';
 import type { Job } from '../store/documents.ts';

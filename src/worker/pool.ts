@@ -69,7 +69,7 @@ const emptySlot: Slot = { process: null, memoryBytes: 0, unitsDone: 0 };
  * Starts worker processes, and restarts a process that dies after a delay. The batches of a dead
  * worker are released and republished immediately (docs/decisions/0001-worker-processes.md). Their
  * claims count as claims without progress, so that a page that kills its workers is abandoned
- * (src/jobs/steps/stalled-batch.ts). A separate process is started to read such batches.
+ * (src/jobs/steps/read-batch.ts). A separate process is started to read such batches.
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;

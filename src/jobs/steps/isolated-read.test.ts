@@ -14,7 +14,7 @@ import { refill, sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { countsAsStalled } from './batch-writer.ts';
 import { approve } from './decide.ts';
-import { isSuspect } from './stalled-batch.ts';
+import { isSuspect } from './read-batch.ts';
 import { work } from './work.ts';
 
 let fixture: JobFixture;

@@ -12,7 +12,7 @@ import { createQualityCounter } from '../../quality/data-quality.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { driftPageOf } from '../drift-page.ts';
+import { driftPageOf } from '../job-types.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { findRecent, type StoredResult } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';

@@ -14,7 +14,7 @@ import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { approve } from './decide.ts';
-import { maxRecordBytes } from './read-record.ts';
+import { maxRecordBytes } from './read-unit.ts';
 import { work } from './work.ts';
 
 let fixture: JobFixture;

@@ -10,9 +10,8 @@ import { hasSegmentOf } from '../records.ts';
 import { type BatchWriter, createBatchWriter } from './batch-writer.ts';
 import { dispatch, isQueuedAtOnce } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
-import { readBatchUnits } from './read-batch.ts';
+import { isSuspect, readBatchUnits } from './read-batch.ts';
 import { backOff, deferUntil, postpone, releaseClaim } from './release.ts';
-import { isSuspect } from './stalled-batch.ts';
 
 /** Delay of a stalled batch while the worker reads another one, in milliseconds. */
 const isolatedRetryMs = 5_000;

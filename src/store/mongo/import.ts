@@ -2,7 +2,7 @@ import type { Collection, Document } from 'mongodb';
 import { ConfigError } from '../../base/config.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
-import { inChunks } from '../chunks.ts';
+import { inChunks } from '../collection.ts';
 import { collectionNames, declarations } from '../collections.ts';
 import type { ContentKind, StoreContents, StoreImport } from '../store-export.ts';
 import type { CollectionName } from '../stored-documents.ts';

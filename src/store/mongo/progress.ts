@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Backlog, Batch, BatchState, ProgressStore } from '../batches.ts';
-import { inChunks } from '../chunks.ts';
+import { inChunks } from '../collection.ts';
 import { type CountRow, type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { inChunks } from '../chunks.ts';
 import {
   type Collection,
   hiddenFrom,
+  inChunks,
   listBy,
   partsOf,
   type Search,

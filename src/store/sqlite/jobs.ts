@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch } from '../batches.ts';
-import { inChunks } from '../chunks.ts';
-import type { Collection } from '../collection.ts';
+import { type Collection, inChunks } from '../collection.ts';
 import { declarations } from '../collections.ts';
 import type { DeletedJob, Job } from '../documents.ts';
 import { deletedFault, type JobStore, moveJob, removedFault } from '../jobs.ts';

@@ -1,5 +1,5 @@
 import type { Backlog, Batch, ProgressStore } from '../batches.ts';
-import { inChunks } from '../chunks.ts';
+import { inChunks } from '../collection.ts';
 import { type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
