@@ -4,10 +4,10 @@ import zlib from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
+import { followRedirects } from './fetch-session.ts';
 import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
 import type { PageRequest } from './page.ts';
 import { createPageMemory } from './page-memory.ts';
-import { followRedirects } from './redirects.ts';
 
 const text = 'x'.repeat(100_000);
 const seen: http.IncomingMessage[] = [];

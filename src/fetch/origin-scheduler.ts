@@ -2,7 +2,7 @@ import { newId } from '../base/id.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { type AcquireOptions, createUrgentTasks } from './concurrency-limit.ts';
-import { createFetchSession, type FetchSession } from './fetch-session.ts';
+import { createFetchSession, type FetchSession, followRedirects } from './fetch-session.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
 import { atOriginOf } from './origin-resolver.ts';
@@ -19,7 +19,6 @@ import {
   type RecordMemory,
 } from './page-memory.ts';
 import { maxConcurrency, type OriginPolicy, originPolicy } from './policy.ts';
-import { followRedirects } from './redirects.ts';
 import type { RequestObserver } from './request-observer.ts';
 import { createRobots, type Robots } from './robots.ts';
 

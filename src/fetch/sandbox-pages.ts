@@ -7,14 +7,13 @@ import {
   type ConcurrencyLimit,
   createConcurrencyLimit,
 } from './concurrency-limit.ts';
-import { createFetchSession, type FetchSession } from './fetch-session.ts';
+import { createFetchSession, type FetchSession, followRedirects } from './fetch-session.ts';
 import { createHttpFetcher, type Fetcher } from './http.ts';
 import type { MarketLimits } from './limits.ts';
 import { atOriginOf } from './origin-resolver.ts';
 import type { OriginThrottle } from './origin-throttle.ts';
 import type { FetchPage } from './page.ts';
 import type { PageMemory } from './page-memory.ts';
-import { followRedirects } from './redirects.ts';
 
 /** Addresses of the fake marketplaces, by market and region. */
 export type SandboxAddresses = Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SignedMessage, verifyMessage } from '../../test/support/servers/message-signature.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
+import { followRedirects } from './fetch-session.ts';
 import { createHttpFetcher } from './http.ts';
-import { followRedirects } from './redirects.ts';
 import { createBotIdentity, createBotKey, signMessage } from './web-bot-auth.ts';
 
 /** Test key of RFC 9421, section B.1.4. */

@@ -4,14 +4,15 @@ import {
   addObservations,
   type ChangeCounts,
   type ItemChange,
+  type ItemKey,
   type ItemUnit,
   type Rule,
   type TrackedItem,
   type TrackingRun,
 } from '../store/history.ts';
 import { changeId, trackedItemId } from '../store/history-ids.ts';
+import type { Store } from '../store/store.ts';
 import { changeOf, compareItem, compareMember, type Snapshot, typeOf } from './compare-item.ts';
-import { type ItemStates, readItemStates } from './item-states.ts';
 import type { FiredItem } from './message.ts';
 import { notifyOfItem } from './notify-item.ts';
 
@@ -191,4 +192,41 @@ function countTypes(ids: readonly string[], changes: readonly ItemChange[]): Cha
   };
   for (const id of ids) counts[types.get(id) ?? 'unchanged'] += 1;
   return counts;
+}
+
+/** States of items, with the changes that are not written yet. */
+interface ItemStates {
+  /** Returns the state of an item in a series, or with '' for all jobs of the user. */
+  get(item: ItemKey, series: string): TrackedItem | undefined;
+  /** Replaces the state of an item in its series. */
+  set(state: Omit<TrackedItem, 'id' | 'revision'>): void;
+  /** Returns the states that were replaced. */
+  changed(): TrackedItem[];
+}
+
+/**
+ * Reads the states of items for all jobs of the user and, unless it is empty, in the series of a
+ * run.
+ */
+async function readItemStates(
+  { trackedItems }: Pick<Store, 'trackedItems'>,
+  { series }: Pick<TrackingRun, 'series'>,
+  items: readonly ItemKey[],
+): Promise<ItemStates> {
+  const names = series === '' ? [''] : ['', series];
+  const ids = new Set(items.flatMap((item) => names.map((name) => trackedItemId(item, name))));
+  const found = await trackedItems.find({ id: { in: [...ids] } }, { order: [] });
+  const stored = new Map(found.map((state) => [state.id, state]));
+  const changed = new Map<string, TrackedItem>();
+  return {
+    get: (item, name) => {
+      const id = trackedItemId(item, name);
+      return changed.get(id) ?? stored.get(id);
+    },
+    set: (state) => {
+      const id = trackedItemId(state, state.series);
+      changed.set(id, { ...state, id, revision: (stored.get(id)?.revision ?? 0) + 1 });
+    },
+    changed: () => [...changed.values()],
+  };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BatchSummary, Outcome } from '../../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../../store/conformance/samples.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
-import { download, item, retrieve, submitted } from './view.ts';
+import { download, item, retrieve, submitted } from './index.ts';
 
 const file: StoredFile = { path: 'f', contentType: '', items: 1, bytes: 1, sha256: '' };
 const tools = { link: async ({ path }: StoredFile) => `link to ${path}`, itemToken: () => '' };

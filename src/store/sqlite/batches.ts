@@ -19,8 +19,7 @@ import {
 import { createCollection, toColumn } from './collection.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { progressStore } from './progress.ts';
-import { batches } from './shapes.ts';
+import { batchMapping, progressStore } from './progress.ts';
 
 const queued = `seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt,
   iif(total = 1, (SELECT units ->> '$[0].key' FROM batch_units WHERE batch_id = id), NULL) AS unitKey`;
@@ -63,12 +62,12 @@ export function batchStore(durable: SqliteEngine): BatchStore {
         id,
       );
       const row = engine.document(
-        batches,
+        batchMapping,
         `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
            queued_at = ?, published_at = ?, lease_until = ?, not_before = NULL
          WHERE id = ? AND job_id = ?
            AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
-         RETURNING ${batches.select}`,
+         RETURNING ${batchMapping.select}`,
         // Also set for a batch that was waiting, so that requeueStalled() finds it after its
         // release.
         now,

@@ -7,8 +7,9 @@ import { columnOf, mapRows, mapWhole, type RowMapping } from './collection.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 import { visible } from './jobs.ts';
+import { ledger } from './ledger.ts';
+import { batchMapping, wholeBatches } from './progress.ts';
 import { readVersion, schemaVersion } from './schema.ts';
-import { batches, ledger, wholeBatches } from './shapes.ts';
 
 /** Source of the documents of a kind. */
 interface ContentSource<T> extends RowReader<T> {
@@ -77,7 +78,7 @@ const origins: ContentSource<StoreContents['origins']> = {
 };
 
 const batchesWithUnits: ContentSource<StoreContents['batches']> = {
-  columns: { batches: batches.columns, batch_units: '"batch_id", "units"' },
+  columns: { batches: batchMapping.columns, batch_units: '"batch_id", "units"' },
   sql: `${wholeBatches.sql} WHERE job_id IN (${visibleJobs})`,
   read: wholeBatches.read,
 };

@@ -8,7 +8,7 @@ import { deletedFault, type JobStore, moveJob, removedFault } from '../jobs.ts';
 import { mapRows, visibleIn } from './collection.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
-import { batches } from './shapes.ts';
+import { batchMapping } from './progress.ts';
 
 const jobs = mapRows<Job>(declarations.jobs);
 const deletedJobs = mapRows<DeletedJob>(declarations.deletedJobs);
@@ -194,8 +194,8 @@ function completeDraft(engine: SqliteConnection, job: Job, written: number): voi
 function insertBatch(engine: SqliteConnection, batch: Batch): void {
   const { units, ...row } = batch;
   const inserted = engine.run(
-    `INSERT INTO batches (${batches.columns}) VALUES (${batches.marks}) ON CONFLICT DO NOTHING`,
-    ...batches.values({ ...row, total: units.length }),
+    `INSERT INTO batches (${batchMapping.columns}) VALUES (${batchMapping.marks}) ON CONFLICT DO NOTHING`,
+    ...batchMapping.values({ ...row, total: units.length }),
   );
   if (inserted === 0) return;
   engine.run(

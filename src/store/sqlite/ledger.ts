@@ -8,11 +8,12 @@ import {
   type SpentCeiling,
   voidedKeyFault,
 } from '../ledger.ts';
-import { createCollection } from './collection.ts';
+import { createCollection, mapRows } from './collection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { ledger } from './shapes.ts';
 
 const dayMs = 86_400_000;
+
+export const ledger = mapRows<LedgerEntry>(ledgerDeclaration);
 
 /** Accounts read per query of an audit. */
 const auditChunk = 200;

@@ -1,10 +1,17 @@
-import type { Backlog, Batch, ProgressStore } from '../batches.ts';
+import {
+  type Backlog,
+  type Batch,
+  batchDeclaration,
+  type ProgressStore,
+  type StoredBatch,
+  type Unit,
+} from '../batches.ts';
 import { inChunks } from '../collection.ts';
 import { type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
-import type { SqliteConnection, Value } from './connection.ts';
+import { mapWhole } from './collection.ts';
+import type { RowReader, SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
-import { wholeBatches } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
@@ -30,6 +37,18 @@ const counts = {
       good,
       bad,
     });
+  },
+};
+
+/** Table `batches`, whose units are in `batch_units`. */
+export const batchMapping = mapWhole<StoredBatch>(batchDeclaration);
+
+/** Batches with their units: a SELECT without conditions, and the reader of its rows. */
+export const wholeBatches: RowReader<Batch> & { readonly sql: string } = {
+  sql: `SELECT ${batchMapping.select}, units FROM batches JOIN batch_units ON batch_id = id`,
+  read: (row) => {
+    const { total: _, ...batch } = batchMapping.read(row);
+    return { ...batch, units: JSON.parse(row.at(-1) as string) as Unit[] };
   },
 };
 
