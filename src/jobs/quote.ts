@@ -233,7 +233,7 @@ export async function* findRefusals(
       'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
-  const excess = await findTestExcess(store, job);
+  const excess = job.mode === 'test' ? await findTestExcess(store, job) : null;
   if (excess !== null) yield excess;
   for (const check of optionChecks) {
     const fault = await check(context, jobType, job);

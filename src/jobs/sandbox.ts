@@ -70,9 +70,8 @@ const storedRetryMs = 3_600_000;
  */
 export async function findTestExcess(
   store: Store,
-  { userId, mode, totalUnits }: Pick<Job, 'userId' | 'mode' | 'totalUnits'>,
+  { userId, totalUnits }: Pick<Job, 'userId' | 'totalUnits'>,
 ): Promise<Fault | null> {
-  if (mode !== 'test') return null;
   const { items } = await store.jobs.list(
     { userId, state: { in: openStates } },
     { limit: maxOpenJobs },

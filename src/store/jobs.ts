@@ -130,6 +130,14 @@ export async function decideHold(
   return jobs.update({ id: jobId, 'hold.state': 'held' }, change);
 }
 
+/** Returns the credits that a job refunds for units with reused results. */
+export function discountOf(
+  { unitPrice, reusedUnitPrice }: Pick<Job, 'unitPrice' | 'reusedUnitPrice'>,
+  reused: number,
+): number {
+  return reusedUnitPrice === null ? 0 : reused * (unitPrice - reusedUnitPrice);
+}
+
 /** Creates the fault for a job that was removed as abandoned while a call wrote it. */
 export function removedFault(jobId: string): Fault {
   return new Fault(

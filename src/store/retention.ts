@@ -2,7 +2,7 @@ import { removeAll } from './collection.ts';
 import type { Collections } from './collections.ts';
 import type { DeletedJob, Job } from './documents.ts';
 import { idsOfJob } from './history.ts';
-import type { JobStore } from './jobs.ts';
+import { discountOf, type JobStore } from './jobs.ts';
 
 /**
  * Marks the files of an ended job as deleted, and as not removed yet. A marked job keeps the
@@ -20,14 +20,6 @@ export async function markFilesDeleted(
     (await jobs.update({ ...ended, filesDeletedAt: null }, { ...due, filesDeletedAt: at })) ??
     jobs.update(ended, due)
   );
-}
-
-/** Returns the credits that a job refunds for units with reused results. */
-export function discountOf(
-  { unitPrice, reusedUnitPrice }: Pick<Job, 'unitPrice' | 'reusedUnitPrice'>,
-  reused: number,
-): number {
-  return reusedUnitPrice === null ? 0 : reused * (unitPrice - reusedUnitPrice);
 }
 
 /** Returns the fields of a job that remain when it is deleted, apart from its counts. */

@@ -2,7 +2,7 @@ import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Counts, DeletedJob, Job, LedgerEntry } from '../../store/documents.ts';
 import { openStates } from '../../store/job-states.ts';
-import { discountOf } from '../../store/retention.ts';
+import { discountOf } from '../../store/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import { entryKeys } from '../credits.ts';
 import { countReused } from '../reuse.ts';
