@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { DescMethod, MessageInitShape } from '@bufbuild/protobuf';
 import {
   AccountService,
   type ExportLedgerRequest,
@@ -8,7 +8,6 @@ import { testAccountId } from '../../access/principal.ts';
 import { keyAccount } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { fullName } from '../../jobs/job-types.ts';
 import { revokeApiKey } from '../../store/keys.ts';
 import type { LedgerSum } from '../../store/ledger.ts';
 import { exportAccount } from './account-export.ts';
@@ -112,14 +111,14 @@ export function accountHandlers(context: JobContext): Handlers {
       keys: await listKeys(store, principal.account),
     })),
   ]);
-  const stream = new Map<string, StreamHandler>([
+  const stream = new Map<DescMethod, StreamHandler>([
     [
-      fullName(method.exportLedger),
+      method.exportLedger,
       (request, { principal }) =>
         exportLedger(store, principal.userId, (request as ExportLedgerRequest).format),
     ],
     [
-      fullName(method.exportAccount),
+      method.exportAccount,
       async function* (_request, { principal }) {
         yield* streamText('application/x-ndjson', exportAccount(context, principal.account));
       },

@@ -19,7 +19,6 @@ import { Fault } from '../../contract/fault.ts';
 import { requiredRole, requirementOf } from '../../contract/permission.ts';
 import { originOnly } from '../../contract/redact.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { fullName } from '../../jobs/job-types.ts';
 import { type AuditFilter, listAuditEntries } from '../../store/audit-log.ts';
 import { actorNames, exportAuditLog } from './entry-export.ts';
 import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
@@ -248,7 +247,7 @@ export function auditLogHandlers({ store }: JobContext): Handlers {
     const request = message as ExportAuditLogRequest;
     return exportAuditLog(store, filterOf(request), request.format);
   };
-  return { unary, stream: new Map([[fullName(method.exportAuditLog), exportLog]]) };
+  return { unary, stream: new Map([[method.exportAuditLog, exportLog]]) };
 }
 
 function filterOf(

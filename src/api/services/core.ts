@@ -129,8 +129,7 @@ export function createCore(
   for (const method of services.flatMap((service) => service.methods)) {
     const handlersOfKind =
       method.methodKind === 'server_streaming' ? handlers.stream : handlers.unary;
-    if (!handlersOfKind.has(fullName(method)))
-      throw new Error(`${fullName(method)} has no handler`);
+    if (!handlersOfKind.has(method)) throw new Error(`${fullName(method)} has no handler`);
   }
 
   const check = async (method: DescMethod, request: Message, call: Call) => {
@@ -169,7 +168,7 @@ export function createCore(
     const waits = call.waitMs > 0 && canWait(method);
     let user: User | null = null;
     try {
-      const response = await handlers.unary.get(fullName(method))!(request, call);
+      const response = await handlers.unary.get(method)!(request, call);
       if (waits) user = await requireStillValid(store, clock, call.principal);
       if (call.waitMs > 0 && canAwaitOutcome(method)) await addOutcome(method, response, call, run);
       return response;
@@ -212,9 +211,7 @@ export function createCore(
       setCredits(call, call.principal.balance);
       await check(method, request, call);
       let checkedAt = clock.steady();
-      const messages = handlers.stream.get(fullName(method))!(request, call)[
-        Symbol.asyncIterator
-      ]();
+      const messages = handlers.stream.get(method)!(request, call)[Symbol.asyncIterator]();
       const begin = () => messages.next();
       try {
         let next = isCallAudited(method, request, call)

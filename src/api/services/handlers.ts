@@ -11,7 +11,6 @@ import { http } from '../../../gen/google/api/annotations_pb.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { CallContext } from '../../contract/caller.ts';
 import type { Problem } from '../../contract/fault.ts';
-import { fullName } from '../../jobs/job-types.ts';
 
 /** Context of a call. `C` is the core's type of a caller. */
 export interface Call<C = Principal> extends CallContext {
@@ -28,10 +27,10 @@ export type Handler = (request: Message, call: Call) => Promise<Message>;
 /** Handler of a server-streaming method. */
 export type StreamHandler = (request: Message, call: Call) => AsyncIterable<Message>;
 
-/** Handlers by the full name of the method. */
+/** Handlers by method. */
 export interface Handlers {
-  unary: ReadonlyMap<string, Handler>;
-  stream: ReadonlyMap<string, StreamHandler>;
+  unary: ReadonlyMap<DescMethod, Handler>;
+  stream: ReadonlyMap<DescMethod, StreamHandler>;
 }
 
 /** A handler that returns the response as a plain object. */
@@ -44,10 +43,10 @@ export type ShapeHandler<M extends DescMethod> = (
 export function handle<M extends DescMethod>(
   method: M,
   handler: ShapeHandler<M>,
-): [string, Handler] {
+): [DescMethod, Handler] {
   const bound = async (request: Message, call: Call) =>
     create(method.output, (await handler(request as MessageShape<M['input']>, call)) as never);
-  return [fullName(method), bound];
+  return [method, bound];
 }
 
 /** Entries of a page if the request has no page size. */

@@ -1,4 +1,4 @@
-import type { Message } from '@bufbuild/protobuf';
+import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   type CreateRuleRequest,
@@ -21,7 +21,6 @@ import {
   removeRule,
 } from '../../history/rule-book.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { fullName } from '../../jobs/job-types.ts';
 import { requireCompared } from '../../jobs/queries/item-changes.ts';
 import { noJob } from '../../jobs/queries/read.ts';
 import { isAccepted } from '../../kinds/states.ts';
@@ -90,9 +89,9 @@ export function historyHandlers(context: JobContext): Handlers {
     handle(method.listChanges, async (request, call) => changesOf(context, request, call)),
     ...ruleHandlers(context),
   ]);
-  const stream = new Map<string, StreamHandler>([
+  const stream = new Map<DescMethod, StreamHandler>([
     [
-      fullName(method.streamChanges),
+      method.streamChanges,
       async function* (message: Message, call: Call) {
         const request = message as StreamChangesRequest;
         const job = await findTracked(context, request.jobId, call);

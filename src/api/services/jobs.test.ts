@@ -15,7 +15,6 @@ import {
 } from '../../../test/support/jobs/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
-import { fullName } from '../../jobs/job-types.ts';
 import { readRecords, writeRecords } from '../../jobs/records.ts';
 import { approve, reject } from '../../jobs/steps/decide.ts';
 import { replaceMethods } from '../../store/wrap.ts';
@@ -55,10 +54,7 @@ async function call<M extends DescMethod>(
   role = 'user',
 ) {
   const known = method.parent === OperatorService ? operatorCalls : handlers;
-  const response = await known.unary.get(fullName(method))!(
-    create(method.input, request),
-    callOf(as, role),
-  );
+  const response = await known.unary.get(method)!(create(method.input, request), callOf(as, role));
   return response as MessageShape<M['output']>;
 }
 
@@ -67,7 +63,7 @@ const asOperator = <M extends DescMethod>(method: M, request: MessageInitShape<M
 
 async function textOf<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>) {
   const messages: HttpBody[] = [];
-  for await (const message of handlers.stream.get(fullName(method))!(
+  for await (const message of handlers.stream.get(method)!(
     create(method.input, request),
     callOf(userId),
   ))
@@ -426,7 +422,7 @@ describe('streamResults', () => {
         },
       },
     };
-    const stream = jobServiceHandlers(context).stream.get(fullName(jobs.streamResults))!;
+    const stream = jobServiceHandlers(context).stream.get(jobs.streamResults)!;
     const messages = stream(create(jobs.streamResults.input, { jobId }), callOf(userId))[
       Symbol.asyncIterator
     ]();
@@ -448,7 +444,7 @@ describe('streamResults', () => {
     };
     const { stream } = jobServiceHandlers({ ...fixture.context, blobs });
     const request = create(jobs.streamResults.input, { jobId });
-    const streamResults = stream.get(fullName(jobs.streamResults))!;
+    const streamResults = stream.get(jobs.streamResults)!;
     const messages = streamResults(request, callOf(userId))[Symbol.asyncIterator]();
     await expect(messages.next()).rejects.toMatchObject({ code: 'unavailable' });
   });
@@ -549,7 +545,7 @@ describe('operators', () => {
     });
     const known = jobServiceHandlers({ ...fixture.context, store: counting });
     const request = create(jobs.listJobs.input, {});
-    await known.unary.get(fullName(jobs.listJobs))!(request, callOf(operatorId, 'operator'));
+    await known.unary.get(jobs.listJobs)!(request, callOf(operatorId, 'operator'));
     expect(asked).toEqual(
       expect.arrayContaining([
         ['countJobs', 2],

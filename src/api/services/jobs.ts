@@ -8,7 +8,6 @@ import {
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { tagHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { fullName } from '../../jobs/job-types.ts';
 import { noJob } from '../../jobs/queries/read.ts';
 import { createDifferences } from '../../jobs/queries/reread-diff.ts';
 import { listFiles, results } from '../../jobs/queries/results.ts';
@@ -164,7 +163,7 @@ function streamHandlers(
   find: (request: { jobId: string }, call: Call) => Promise<Job>,
   shape: (job: Job, role: Role) => Promise<JobMessage>,
   records: RecordReads,
-): Map<string, StreamHandler> {
+): Map<DescMethod, StreamHandler> {
   const { store } = context;
   const { method } = JobService;
   // Callers of a role share the polls of a job.
@@ -177,9 +176,9 @@ function streamHandlers(
       return { value, mark, ended: job.finishedAt !== null };
     });
   const watches = { user: watchAs('user'), operator: watchAs('operator') };
-  return new Map<string, StreamHandler>([
+  return new Map<DescMethod, StreamHandler>([
     [
-      fullName(method.watchJob),
+      method.watchJob,
       async function* (request: Message, call: Call) {
         const { id } = await find(request as never, call);
         for await (const value of watches[call.principal.role](id, call.signal))
@@ -187,21 +186,21 @@ function streamHandlers(
       },
     ],
     [
-      fullName(method.streamResults),
+      method.streamResults,
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
         yield* streamText('application/x-ndjson', results(context, job));
       },
     ],
     [
-      fullName(method.exportRecords),
+      method.exportRecords,
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
         yield* records.exportRecords(request as ExportRecordsRequest, job, call.responseHeaders);
       },
     ],
     [
-      fullName(method.streamFailures),
+      method.streamFailures,
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
         const format = ((request as StreamFailuresRequest).format || 'jsonl') as FailureFormat;

@@ -1,3 +1,4 @@
+import type { DescMethod } from '@bufbuild/protobuf';
 import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { dispositionHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
@@ -14,19 +15,19 @@ import type { Handler, Handlers, StreamHandler } from './handlers.ts';
  * the kind.
  */
 export function jobHandlers(context: JobContext): Handlers {
-  const unary = new Map<string, Handler>();
-  const stream = new Map<string, StreamHandler>();
+  const unary = new Map<DescMethod, Handler>();
+  const stream = new Map<DescMethod, StreamHandler>();
   const read = createReadView(context);
-  for (const [name, method] of context.jobTypes.methods) {
+  for (const method of context.jobTypes.methods.values()) {
     if (method.step === Step.DATA) {
-      stream.set(name, async function* (request, { principal, responseHeaders }) {
+      stream.set(method.method, async function* (request, { principal, responseHeaders }) {
         const { contentType, fileName, bytes } = await data(context, method, request, principal);
         if (fileName !== null)
           responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
         yield* streamText(contentType, bytes);
       });
     } else {
-      unary.set(name, handlerOf(context, method, read));
+      unary.set(method.method, handlerOf(context, method, read));
     }
   }
   return { unary, stream };

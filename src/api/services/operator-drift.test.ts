@@ -8,7 +8,6 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, expect, test } from 'vitest';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
-import { fullName } from '../../jobs/job-types.ts';
 import type { Call } from './handlers.ts';
 import { operatorHandlers } from './operator.ts';
 
@@ -22,7 +21,7 @@ beforeEach(async () => {
 });
 
 async function call<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>) {
-  const handler = operatorHandlers(fixture.context).unary.get(fullName(method))!;
+  const handler = operatorHandlers(fixture.context).unary.get(method)!;
   const response = await handler(create(method.input, request), {} as Call);
   return response as MessageShape<M['output']>;
 }

@@ -1,3 +1,4 @@
+import type { DescMethod } from '@bufbuild/protobuf';
 import {
   type CreateApiKeyRequest,
   OperatorService,
@@ -35,7 +36,7 @@ function requireLive({ id, testOf }: User): void {
 }
 
 /** Returns the operators' handlers for users, keys and credits. */
-export function operatorUserHandlers(context: JobContext): [string, Handler][] {
+export function operatorUserHandlers(context: JobContext): [DescMethod, Handler][] {
   const { store, clock } = context;
   const { method } = OperatorService;
 

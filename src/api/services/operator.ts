@@ -1,4 +1,4 @@
-import type { Message, MessageInitShape } from '@bufbuild/protobuf';
+import type { DescMethod, Message, MessageInitShape } from '@bufbuild/protobuf';
 import type { JobRequest } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import {
   BatchSchema,
@@ -12,7 +12,6 @@ import { diagnoseSetup } from '../../base/setup-checks.ts';
 import { Fault } from '../../contract/fault.ts';
 import { skipComparison } from '../../history/failed-comparison.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { fullName } from '../../jobs/job-types.ts';
 import { pagesOf } from '../../jobs/kept-pages.ts';
 import { fileName, listFiles } from '../../jobs/queries/results.ts';
 import { requireResults } from '../../jobs/queries/rows.ts';
@@ -31,7 +30,7 @@ import { operatorUserHandlers } from './operator-users.ts';
 import { originShapes } from './origin-shape.ts';
 import { toMessage } from './to-message.ts';
 
-function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
+function operatorDriftHandlers({ store }: JobContext): [DescMethod, Handler][] {
   const { method } = OperatorService;
   return [
     handle(method.listDriftAlarms, async ({ market, all }) => {
@@ -62,7 +61,7 @@ function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSc
 }
 
 /** Returns the handlers with which operators export a user's data, and the kept pages of a job. */
-function operatorExportHandlers(context: JobContext): [string, StreamHandler][] {
+function operatorExportHandlers(context: JobContext): [DescMethod, StreamHandler][] {
   const { exportUser, streamPages } = OperatorService.method;
   const run = async function* (request: Message) {
     const { userId } = request as ExportUserRequest;
@@ -75,8 +74,8 @@ function operatorExportHandlers(context: JobContext): [string, StreamHandler][] 
     yield* streamText('application/warc', pagesOf(context, job));
   };
   return [
-    [fullName(exportUser), run],
-    [fullName(streamPages), pages],
+    [exportUser, run],
+    [streamPages, pages],
   ];
 }
 
@@ -84,7 +83,7 @@ function operatorExportHandlers(context: JobContext): [string, StreamHandler][] 
  * Returns the handler with which operators create links to result files of any job. Each created
  * link is logged with the operator, the job and its owner.
  */
-function operatorFileHandlers(context: JobContext): [string, Handler][] {
+function operatorFileHandlers(context: JobContext): [DescMethod, Handler][] {
   const { store, log } = context;
   const { method } = OperatorService;
   return [
@@ -123,7 +122,7 @@ const originPeriodMs = 3_600_000;
 const toProcessMessage = toMessage(ProcessSchema);
 
 /** Returns the operators' handlers for work, origins and settings. */
-function operatorWorkHandlers(context: JobContext): [string, Handler][] {
+function operatorWorkHandlers(context: JobContext): [DescMethod, Handler][] {
   const { store, clock, settings, sharedCounts } = context;
   const { method } = OperatorService;
   return [
@@ -161,7 +160,7 @@ function operatorWorkHandlers(context: JobContext): [string, Handler][] {
   ];
 }
 
-function operatorJobHandlers(context: JobContext): [string, Handler][] {
+function operatorJobHandlers(context: JobContext): [DescMethod, Handler][] {
   const { store, clock } = context;
   const { method } = OperatorService;
   const shapes = createJobMessages(context);

@@ -3,7 +3,7 @@ import { type GetSchemaRequest, SchemaService } from '../../../gen/gleaner/schem
 import { Fault } from '../../contract/fault.ts';
 import { rowSchema } from '../../formats/schema.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { fullName, type ResolvedJobType } from '../../jobs/job-types.ts';
+import type { ResolvedJobType } from '../../jobs/job-types.ts';
 import { placeColumnsOf, recordFieldsOf, rowColumnsOf } from '../../jobs/queries/rows.ts';
 import { streamText } from './body-stream.ts';
 import { type Handlers, handle } from './handlers.ts';
@@ -32,7 +32,7 @@ export function schemaHandlers({ jobTypes }: JobContext): Handlers {
     ]),
     stream: new Map([
       [
-        fullName(method.getSchema),
+        method.getSchema,
         async function* (request: Message) {
           const { market, kind } = request as GetSchemaRequest;
           const jobType = schemas.get(`${market}/${kind}`);

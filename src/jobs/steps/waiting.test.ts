@@ -12,7 +12,6 @@ import { jobServiceHandlers } from '../../api/services/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { countsOf } from '../../store/counts.ts';
 import { sweep } from '../../sweep/sweep.ts';
-import { fullName } from '../job-types.ts';
 import { waitOf } from './read-batch.ts';
 
 const minuteMs = 60_000;
@@ -59,9 +58,7 @@ async function pass(ms: number): Promise<void> {
 
 /** The job as an operator sees it. */
 async function waitingFor(jobId: string): Promise<string> {
-  const handler = jobServiceHandlers(fixture.context).unary.get(
-    fullName(JobService.method.getJob),
-  )!;
+  const handler = jobServiceHandlers(fixture.context).unary.get(JobService.method.getJob)!;
   const { signal } = new AbortController();
   const principal = { userId: user, role: 'operator' };
   const call = { principal, signal, waitMs: 0, responseHeaders: {} } as unknown as Parameters<
