@@ -66,8 +66,9 @@ export function ApprovalsPage() {
   const selectedJobs = jobs.filter(({ jobId }) => selected.has(jobId));
   const actions: ListColumn<Job> = {
     title: 'Actions',
+    align: 'right',
     cell: (job) => (
-      <Group gap={6} wrap="nowrap">
+      <Group gap={6} wrap="nowrap" display="inline-flex">
         <Button size="compact-sm" variant="default" onClick={() => setViewed(job)}>
           View units
         </Button>

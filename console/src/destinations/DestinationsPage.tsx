@@ -55,6 +55,7 @@ export function DestinationsPage() {
   );
   const actions: ListColumn<Destination> = {
     title: 'Actions',
+    align: 'right',
     cell: (destination) => (
       <DestinationActions destination={destination} edit={() => edit(destination)} />
     ),
@@ -102,7 +103,7 @@ function DestinationActions({
   edit,
 }: DestinationActionsProps) {
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6} wrap="nowrap" display="inline-flex">
       <ActionButton
         inRow
         call={method.testDestination}

@@ -49,7 +49,11 @@ export function RulesPage() {
         query={query}
         columns={[
           ...columns,
-          { title: 'Actions', cell: (rule) => <RuleActions rule={rule} edit={() => edit(rule)} /> },
+          {
+            title: 'Actions',
+            align: 'right',
+            cell: (rule) => <RuleActions rule={rule} edit={() => edit(rule)} />,
+          },
         ]}
         empty={{
           title: 'No rules',
@@ -63,7 +67,7 @@ export function RulesPage() {
 
 function RuleActions({ rule, edit }: { rule: Rule; edit: () => void }) {
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6} wrap="nowrap" display="inline-flex">
       <CallButton
         inRow
         call={updateRule}

@@ -17,6 +17,7 @@ export function ValueChart({ label, points, format }: ValueChartProps) {
   const [first, last] = [points[0]!, points.at(-1)!];
   const words = `${label} from ${format(first.value)} on ${formatLocalTime(new Date(first.at))} to ${format(last.value)}`;
   const ticks = dateTicks(first.at, last.at);
+  const isConstant = points.every(({ value }) => value === first.value);
   return (
     <div role="img" aria-label={words}>
       <LineChart
@@ -31,7 +32,7 @@ export function ValueChart({ label, points, format }: ValueChartProps) {
           ticks: ticks.map(({ at }) => at),
           tickFormatter: (at: number) => ticks.find((tick) => tick.at === at)?.label ?? '',
         }}
-        yAxisProps={{ domain: ['auto', 'auto'], width: 80 }}
+        yAxisProps={{ domain: [isConstant ? 0 : 'auto', 'auto'], width: 80 }}
         valueFormatter={format}
         // Without a point under the pointer the label is undefined.
         tooltipProps={{

@@ -31,6 +31,8 @@ export function JobFilters({ filter, change, operator }: JobFiltersProps) {
       <SearchInput
         key={clears}
         label="Search"
+        flex="1 1 200px"
+        maw={{ sm: 280 }}
         placeholder={operator ? 'Job ID, task ID or user' : 'Name, job ID or task ID'}
         search={filter.search}
         change={(search) => set({ search })}

@@ -1,6 +1,7 @@
 import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Button, Skeleton } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
@@ -8,6 +9,7 @@ import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts
 import { formatCount } from '../../../src/present/text.ts';
 import { DownloadButton } from '../ui/actions/DownloadButton.tsx';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { exampleJobIds, hasWaitingExample } from '../ui/examples/stored-examples.ts';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
 import { emptyFilter, maxPending, pendingText, useJobs } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
@@ -20,7 +22,9 @@ import { transport } from '../ui/session/transport.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { burnText, changedText, nextSchedule, outstandingJobs } from './figures.ts';
 import { Usage } from './Usage.tsx';
-import { Welcome } from './Welcome.tsx';
+import { welcomeSteps } from './welcome-steps.ts';
+
+const Welcome = lazy(async () => ({ default: (await import('./Welcome.tsx')).Welcome }));
 
 /** Loads the jobs that run: one query for all that show or count them. */
 const useRunning = () => useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
@@ -136,9 +140,14 @@ function Activity() {
   const ended = jobs.filter((job) => job.ended);
   // All at once, so that nothing on the page moves.
   if (query.isPending || schedules.query.isPending) return <Skeleton height={320} />;
+  const steps = welcomeSteps({
+    jobs,
+    exampleIds: exampleJobIds(),
+    hasSchedule: schedules.rows.length > 0,
+  });
   return (
-    <>
-      <Welcome jobs={jobs} hasSchedule={schedules.rows.length > 0} />
+    <Suspense fallback={<Skeleton height={320} />}>
+      {(steps.length > 0 || hasWaitingExample()) && <Welcome jobs={jobs} steps={steps} />}
       {outstanding.length > 0 && (
         <LatestJobs title="Running and waiting" jobs={outstanding} query={query} owners={false} />
       )}
@@ -157,6 +166,6 @@ function Activity() {
         }
       />
       <Usage />
-    </>
+    </Suspense>
   );
 }

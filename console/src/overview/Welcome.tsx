@@ -5,10 +5,11 @@ import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { findJobType } from '../../../src/contract/job-types.ts';
-import { type Examples, exampleJobIds, useExamples } from '../ui/examples/useExamples.ts';
+import { exampleJobIds } from '../ui/examples/stored-examples.ts';
+import { type Examples, useExamples } from '../ui/examples/useExamples.ts';
 import { ActionCard, type CardAction } from '../ui/layout/ActionCard.tsx';
 import { useRefusal } from '../ui/permission/CallButton.tsx';
-import { type WelcomeStep, welcomeSteps } from './welcome-steps.ts';
+import type { WelcomeStep } from './welcome-steps.ts';
 
 /** Kind of job of the first steps: products by their ids. */
 const firstJobType = findJobType({ market: 'mkte', kind: 'pdp_bulk' })!;
@@ -16,12 +17,17 @@ const firstJobType = findJobType({ market: 'mkte', kind: 'pdp_bulk' })!;
 const submitPath = `/submit/${firstJobType.market}/${firstJobType.kind}`;
 
 interface WelcomeProps {
+  /** Latest jobs of the account. */
   jobs: readonly Job[];
-  hasSchedule: boolean;
+  /** First steps; none if they are done. */
+  steps: readonly WelcomeStep[];
 }
 
-/** First steps of a new user, until they are done or dismissed. */
-export function Welcome({ jobs, hasSchedule }: WelcomeProps) {
+/**
+ * First steps of a new user, until they are done or dismissed. A file of its own, because it is
+ * loaded for new users only.
+ */
+export function Welcome({ jobs, steps }: WelcomeProps) {
   const examples = useExamples();
   const isRefused = useRefusal(firstJobType.method) !== null;
   const [isDismissed, setDismissed] = useLocalStorage({
@@ -29,9 +35,8 @@ export function Welcome({ jobs, hasSchedule }: WelcomeProps) {
     defaultValue: false,
     getInitialValueInEffect: false,
   });
-  const exampleIds = exampleJobIds();
-  const steps = welcomeSteps({ jobs, exampleIds, hasSchedule });
   if (isDismissed || isRefused || steps.length === 0) return null;
+  const exampleIds = exampleJobIds();
   const exampleJob = jobs.find(({ jobId }) => exampleIds.includes(jobId));
   return (
     <ActionCard

@@ -21,6 +21,10 @@ const lanes: ListColumn<Backlog>[] = [
   { title: 'Running batches', align: 'right', cell: ({ claimed }) => formatCount(claimed) },
 ];
 
+/** Formats the workers of a process; one without any may run units itself. */
+const workersText = ({ role, workers }: Process) =>
+  workers === 0 && role === 'serve' ? 'In process' : formatCount(workers);
+
 const processes: ListColumn<Process>[] = [
   { title: 'Role', cell: ({ role }) => role },
   {
@@ -34,7 +38,7 @@ const processes: ListColumn<Process>[] = [
   { title: 'Version', cell: ({ version }) => version },
   { title: 'Started', cell: ({ startedAt }) => <Moment at={startedAt} relative /> },
   { title: 'Last seen', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
-  { title: 'Workers', align: 'right', cell: ({ workers }) => formatCount(workers) },
+  { title: 'Workers', align: 'right', cell: workersText },
   { title: 'Memory', align: 'right', cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
   { title: 'Running batches', align: 'right', cell: ({ batches }) => formatCount(batches) },
   { title: 'Status', cell: ({ paused }) => (paused === '' ? 'Running' : `Paused: ${paused}`) },

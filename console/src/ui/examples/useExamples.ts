@@ -6,19 +6,7 @@ import { createIdempotencyKey, send } from '../request/send.ts';
 import { useSession } from '../session/session.ts';
 import { changeMode } from '../session/sign-in.ts';
 import { exampleBody } from './examples.ts';
-
-/** Name under which the tab stores the example that runs once the page shows the test account. */
-const exampleItem = 'gleaner.example';
-
-/** Name under which the browser stores the ids of the latest examples. */
-const exampleIdsItem = 'gleaner.example-jobs';
-
-/** Returns the ids of the latest examples that this browser ran, of any account. */
-export const exampleJobIds = (): string[] =>
-  (localStorage.getItem(exampleIdsItem) ?? '').split(' ').filter((id) => id !== '');
-
-const storeExample = (jobId: string) =>
-  localStorage.setItem(exampleIdsItem, [jobId, ...exampleJobIds()].slice(0, 20).join(' '));
+import { storeExample, storeWaitingExample, takeWaitingExample } from './stored-examples.ts';
 
 /** Runs examples on test data; null if the service has none. */
 export interface Examples {
@@ -54,15 +42,14 @@ export function useExamples(): Examples | null {
   // The change of accounts loads the page again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs once.
   useEffect(() => {
-    const exampleId = sessionStorage.getItem(exampleItem);
-    sessionStorage.removeItem(exampleItem);
+    const exampleId = takeWaitingExample();
     if (exampleId !== null && isTest) attempt(submit(exampleId));
   }, []);
   if (!isTest && other === null) return null;
   const run = (jobType: JobType) => {
     if (isTest) return attempt(submit(idOf(jobType)));
     setStarted(idOf(jobType));
-    sessionStorage.setItem(exampleItem, idOf(jobType));
+    storeWaitingExample(idOf(jobType));
     attempt(changeMode());
   };
   return { started, run };

@@ -74,7 +74,7 @@ export function KeysTable({ keys, query, methods, rotate }: KeysTableProps) {
     align: 'right',
     cell: (key) =>
       key.revokedAt ? null : (
-        <Group gap={6} wrap="nowrap" justify="flex-end">
+        <Group gap={6} wrap="nowrap" display="inline-flex">
           <CallButton
             inRow
             call={methods.createApiKey}

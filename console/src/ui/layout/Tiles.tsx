@@ -1,6 +1,7 @@
-import { Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core';
+import { Paper, Text, UnstyledButton } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
+import classes from './tiles.module.css';
 
 /** A figure that links to the page behind it. */
 export interface Tile {
@@ -20,15 +21,7 @@ const noteHeight = '2lh';
 /** Shows figures side by side, each a link. */
 export function Tiles({ label, tiles }: { label: string; tiles: readonly Tile[] }) {
   return (
-    <SimpleGrid
-      component="ul"
-      aria-label={label}
-      cols={{ base: 2, sm: 3, lg: tiles.length }}
-      spacing="sm"
-      m={0}
-      p={0}
-      style={{ listStyle: 'none' }}
-    >
+    <ul aria-label={label} className={classes.tiles}>
       {tiles.map(({ title, value, note, to, isUrgent = false }) => (
         <Paper key={title} component="li" withBorder radius="md">
           <UnstyledButton component={Link} to={to} display="block" p="sm" h="100%">
@@ -50,6 +43,6 @@ export function Tiles({ label, tiles }: { label: string; tiles: readonly Tile[] 
           </UnstyledButton>
         </Paper>
       ))}
-    </SimpleGrid>
+    </ul>
   );
 }

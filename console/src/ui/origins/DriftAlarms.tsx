@@ -53,7 +53,7 @@ export function DriftAlarms({ isBrief = false }: { isBrief?: boolean }) {
     align: 'right',
     cell: (alarm) =>
       alarm.since ? (
-        <Group gap={6} wrap="nowrap" justify="flex-end">
+        <Group gap={6} wrap="nowrap" display="inline-flex">
           <ReadKeptPages market={alarm.market} />
           <ConfirmButton
             inRow

@@ -36,7 +36,7 @@ function LastHour({ origin }: { origin: Origin }) {
   return (
     <Stack gap={2} align="flex-end">
       {counts.length > 1 && <RequestLine values={counts} />}
-      <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
+      <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
         {requestsText(requests)}
       </Text>
     </Stack>
