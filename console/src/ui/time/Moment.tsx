@@ -21,7 +21,7 @@ export function Moment({ at, relative = false, none = '–' }: MomentProps) {
     <time
       dateTime={date.toISOString()}
       title={formatUtcTime(date)}
-      style={relative ? { whiteSpace: 'nowrap' } : undefined}
+      data-relative={relative || undefined}
     >
       {relative ? formatRelativeTime(date, Date.now()) : formatLocalTime(date)}
     </time>
