@@ -139,6 +139,12 @@ export function textTag(text: string | Buffer): string {
   return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
+/** Returns true if the client has the content with a tag already: its If-None-Match names it. */
+export function hasContent({ request }: Exchange, tag: string): boolean {
+  const ifNoneMatch = request.headers['if-none-match'];
+  return ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag);
+}
+
 /**
  * Responds like sendJson(), with an entity tag; a client that has the response already receives 304
  * without a body.
@@ -151,8 +157,7 @@ export function sendTagged(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   if (tag !== undefined) addHeaders(exchange, { [tagHeader]: tag });
-  const ifNoneMatch = exchange.request.headers['if-none-match'];
-  if (tag === undefined || ifNoneMatch === undefined || !namesTag(ifNoneMatch, tag)) {
+  if (tag === undefined || !hasContent(exchange, tag)) {
     sendJson(exchange, status, text, headers);
     return;
   }

@@ -1,5 +1,11 @@
-import { namesTag } from '../../src/contract/etag.ts';
-import { addHeaders, type Exchange, sendContent, setHeaders, textTag } from '../request-context.ts';
+import {
+  addHeaders,
+  type Exchange,
+  hasContent,
+  sendContent,
+  setHeaders,
+  textTag,
+} from '../request-context.ts';
 import { type Encoding, encode, minBytes, preferredEncoding } from './content-encoding.ts';
 
 /** Content that is equal for every caller, kept with its encodings. */
@@ -66,8 +72,7 @@ export async function sendPublicContent(
   const { type, bytes, tag } = content;
   addHeaders(exchange, { etag: tag, 'cache-control': 'no-cache', ...headers });
   const isEncodable = bytes.length >= minBytes;
-  const ifNoneMatch = request.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && namesTag(ifNoneMatch, tag)) {
+  if (hasContent(exchange, tag)) {
     if (isEncodable) response.appendHeader('vary', 'accept-encoding');
     response.writeHead(304).end();
     return;

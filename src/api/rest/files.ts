@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { create as contentDisposition } from 'content-disposition';
-import { addHeaders, admit, type Exchange, sendJson } from '../../../gateway/request-context.ts';
+import {
+  addHeaders,
+  admit,
+  type Exchange,
+  hasContent,
+  sendJson,
+} from '../../../gateway/request-context.ts';
 import {
   createEncoder,
   isCompressible,
@@ -14,7 +20,7 @@ import { begin } from '../../base/begin.ts';
 import { acceptRequest, beginLongRequest } from '../../base/connections.ts';
 import { checkFile, compareFile, damagedFile } from '../../base/recorded-file.ts';
 import type { Caller, Headers } from '../../contract/caller.ts';
-import { excludesTag, namesTag } from '../../contract/etag.ts';
+import { excludesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
 import {
   type ConvertedFile,
@@ -339,8 +345,7 @@ function isAnswered(exchange: Exchange, tag: string): boolean {
     sendJson(exchange, 412, errorBody(detail, 'precondition_failed', exchange.requestId));
     return true;
   }
-  const ifNoneMatch = request.headers['if-none-match'];
-  if (ifNoneMatch === undefined || !namesTag(ifNoneMatch, tag)) return false;
+  if (!hasContent(exchange, tag)) return false;
   response.writeHead(304).end();
   return true;
 }
