@@ -13,6 +13,7 @@ import { usePending } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
+import { RowActions } from '../ui/list/RowActions.tsx';
 import { checkboxesOf } from '../ui/list/SelectionCheckbox.tsx';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { ReasonModal } from '../ui/reason/ReasonModal.tsx';
@@ -68,7 +69,7 @@ export function ApprovalsPage() {
     title: 'Actions',
     align: 'right',
     cell: (job) => (
-      <Group gap={6} wrap="nowrap" display="inline-flex">
+      <RowActions>
         <Button size="compact-sm" variant="default" onClick={() => setViewed(job)}>
           View units
         </Button>
@@ -88,7 +89,7 @@ export function ApprovalsPage() {
         >
           Reject
         </CallButton>
-      </Group>
+      </RowActions>
     ),
   };
   return (

@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Code, Group, Text } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import {
@@ -12,6 +12,7 @@ import { showToast } from '../ui/errors/toast.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
+import { RowActions } from '../ui/list/RowActions.tsx';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { TextLink } from '../ui/TextLink.tsx';
@@ -103,7 +104,7 @@ function DestinationActions({
   edit,
 }: DestinationActionsProps) {
   return (
-    <Group gap={6} wrap="nowrap" display="inline-flex">
+    <RowActions>
       <ActionButton
         inRow
         call={method.testDestination}
@@ -140,6 +141,6 @@ function DestinationActions({
       >
         Delete
       </ConfirmButton>
-    </Group>
+    </RowActions>
   );
 }

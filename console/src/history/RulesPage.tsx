@@ -1,5 +1,4 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Group } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
@@ -10,6 +9,7 @@ import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
+import { RowActions } from '../ui/list/RowActions.tsx';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { RuleModal } from './RuleModal.tsx';
@@ -67,7 +67,7 @@ export function RulesPage() {
 
 function RuleActions({ rule, edit }: { rule: Rule; edit: () => void }) {
   return (
-    <Group gap={6} wrap="nowrap" display="inline-flex">
+    <RowActions>
       <CallButton
         inRow
         call={updateRule}
@@ -86,6 +86,6 @@ function RuleActions({ rule, edit }: { rule: Rule; edit: () => void }) {
       >
         Delete
       </ConfirmButton>
-    </Group>
+    </RowActions>
   );
 }

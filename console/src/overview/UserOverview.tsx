@@ -140,14 +140,13 @@ function Activity() {
   const ended = jobs.filter((job) => job.ended);
   // All at once, so that nothing on the page moves.
   if (query.isPending || schedules.query.isPending) return <Skeleton height={320} />;
-  const steps = welcomeSteps({
-    jobs,
-    exampleIds: exampleJobIds(),
-    hasSchedule: schedules.rows.length > 0,
-  });
+  const exampleIds = exampleJobIds();
+  const steps = welcomeSteps({ jobs, exampleIds, hasSchedule: schedules.rows.length > 0 });
   return (
     <Suspense fallback={<Skeleton height={320} />}>
-      {(steps.length > 0 || hasWaitingExample()) && <Welcome jobs={jobs} steps={steps} />}
+      {(steps.length > 0 || hasWaitingExample()) && (
+        <Welcome jobs={jobs} exampleIds={exampleIds} steps={steps} />
+      )}
       {outstanding.length > 0 && (
         <LatestJobs title="Running and waiting" jobs={outstanding} query={query} owners={false} />
       )}

@@ -5,7 +5,6 @@ import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { findJobType } from '../../../src/contract/job-types.ts';
-import { exampleJobIds } from '../ui/examples/stored-examples.ts';
 import { type Examples, useExamples } from '../ui/examples/useExamples.ts';
 import { ActionCard, type CardAction } from '../ui/layout/ActionCard.tsx';
 import { useRefusal } from '../ui/permission/CallButton.tsx';
@@ -19,6 +18,8 @@ const submitPath = `/submit/${firstJobType.market}/${firstJobType.kind}`;
 interface WelcomeProps {
   /** Latest jobs of the account. */
   jobs: readonly Job[];
+  /** Ids of the latest examples that this browser ran. */
+  exampleIds: readonly string[];
   /** First steps; none if they are done. */
   steps: readonly WelcomeStep[];
 }
@@ -27,7 +28,7 @@ interface WelcomeProps {
  * First steps of a new user, until they are done or dismissed. A file of its own, because it is
  * loaded for new users only.
  */
-export function Welcome({ jobs, steps }: WelcomeProps) {
+export function Welcome({ jobs, exampleIds, steps }: WelcomeProps) {
   const examples = useExamples();
   const isRefused = useRefusal(firstJobType.method) !== null;
   const [isDismissed, setDismissed] = useLocalStorage({
@@ -36,7 +37,6 @@ export function Welcome({ jobs, steps }: WelcomeProps) {
     getInitialValueInEffect: false,
   });
   if (isDismissed || isRefused || steps.length === 0) return null;
-  const exampleIds = exampleJobIds();
   const exampleJob = jobs.find(({ jobId }) => exampleIds.includes(jobId));
   return (
     <ActionCard

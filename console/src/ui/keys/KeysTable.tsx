@@ -7,6 +7,7 @@ import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import { TestBadge } from '../layout/Page.tsx';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
+import { RowActions } from '../list/RowActions.tsx';
 import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 
@@ -74,7 +75,7 @@ export function KeysTable({ keys, query, methods, rotate }: KeysTableProps) {
     align: 'right',
     cell: (key) =>
       key.revokedAt ? null : (
-        <Group gap={6} wrap="nowrap" display="inline-flex">
+        <RowActions>
           <CallButton
             inRow
             call={methods.createApiKey}
@@ -98,7 +99,7 @@ export function KeysTable({ keys, query, methods, rotate }: KeysTableProps) {
           >
             Revoke
           </ConfirmButton>
-        </Group>
+        </RowActions>
       ),
   };
   return (

@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Code, Group, Switch } from '@mantine/core';
+import { Code, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
@@ -14,6 +14,7 @@ import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Section } from '../layout/Section.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
+import { RowActions } from '../list/RowActions.tsx';
 import { pollMs } from '../queries.ts';
 import { TextLink } from '../TextLink.tsx';
 import { Moment } from '../time/Moment.tsx';
@@ -53,7 +54,7 @@ export function DriftAlarms({ isBrief = false }: { isBrief?: boolean }) {
     align: 'right',
     cell: (alarm) =>
       alarm.since ? (
-        <Group gap={6} wrap="nowrap" display="inline-flex">
+        <RowActions>
           <ReadKeptPages market={alarm.market} />
           <ConfirmButton
             inRow
@@ -72,7 +73,7 @@ export function DriftAlarms({ isBrief = false }: { isBrief?: boolean }) {
           >
             Accept
           </ConfirmButton>
-        </Group>
+        </RowActions>
       ) : null,
   };
   if (isBrief && !query.data?.alarms.length) return null;
