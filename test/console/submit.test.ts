@@ -164,6 +164,11 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
       area.dispatchEvent(new Event('input', { bubbles: true }));
     })()`);
     await waitForText(page, '2,000 units in the list.');
+    // React renders hidden panels when it is idle.
+    const hiddenTexts = ['Maximum cost', 'The first row is the header', 'Sent unchanged as'];
+    await page.waitForFunction(
+      `${JSON.stringify(hiddenTexts)}.every((text) => document.body.textContent.includes(text))`,
+    );
     const changes = await page.evaluate(`(async () => {
       const area = document.querySelector('textarea');
       area.focus();
