@@ -8,6 +8,7 @@ import {
 } from '../../src/fetch/browser/fetcher.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { chromiumMissing, findEngine, type MissingEngine } from '../engines/missing.ts';
+import { slack } from '../support/time/until.ts';
 
 /** An installed browser. */
 export interface Chromium {
@@ -28,10 +29,10 @@ export const skipped = 'missing' in chromium ? ` (${chromium.missing})` : '';
 
 /** Limits that no test reaches by accident, however slow the machine is. */
 const unreachedLimits = {
-  totalMs: 45_000,
-  responseQuietMs: 30_000,
-  settleMs: 30_000,
-  responseSettleMs: 30_000,
+  totalMs: 45_000 * slack,
+  responseQuietMs: 30_000 * slack,
+  settleMs: 30_000 * slack,
+  responseSettleMs: 30_000 * slack,
 };
 
 /** Creates a fetcher that uses the installed browser, for the contents of an origins file. */
