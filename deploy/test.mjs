@@ -2,7 +2,7 @@
 // "N passed, N failed" (", N skipped"). Before it, a failed run explains itself: each failed test
 // with its file, message, seed, and log, and what became of its file when that ran once more alone.
 import { accessSync, constants, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './child.mjs';
 import { buildConsole } from './console.mjs';
@@ -138,11 +138,8 @@ const isSystem = parameters[0] === '--system';
 const tier = isSystem ? 'system' : 'test';
 const names = isSystem ? ['browser', 'system'] : ['unit', 'engines', 'suites'];
 const projects = names.map((name) => `--project=${name}`);
-// Suites of the system tier wait for processes and time more than they work.
-const workers = isSystem ? [`--maxWorkers=${availableParallelism() + 4}`] : [];
 const { code, result } = await runVitest(tier, [
   ...projects,
-  ...workers,
   ...parameters.slice(isSystem ? 1 : 0),
 ]);
 if (result === null) {
