@@ -86,9 +86,8 @@ async function* readInOrder(
   for (let seq = -1; ; ) {
     const batches = await readBatches(engine, { ...which, seq: { $gt: seq } }, limit);
     yield* batches;
-    const last = batches.at(-1);
-    if (last === undefined) return;
-    seq = last.seq;
+    if (batches.length < limit) return;
+    seq = batches.at(-1)!.seq;
   }
 }
 
