@@ -46,7 +46,7 @@ describe('listKindPrices()', () => {
     expect(priceOf('mkta', 'variant_sold')).toMatchObject({ maxUnits: 50_000, maxBatchUnits: 50 });
     expect(priceOf('mkta', 'get_pc')).toMatchObject({ maxUnits: 1, maxBatchUnits: 1 });
     expect(priceOf('mkta', 'get_pc_bulk')).toMatchObject({
-      ...{ maxUnits: 2_000, maxBatchUnits: 20, unitPrice: 8, reusedUnitPrice: 4 },
+      ...{ maxUnits: 2_000, maxBatchUnits: 50, unitPrice: 8, reusedUnitPrice: 4 },
     });
     expect(priceOf('mktf', 'search_bulk')).toMatchObject({
       unitPrice: 1,

@@ -25,10 +25,10 @@ const rules: Record<string, object> = {
     unqueued: 'refuse',
     sequence: 'task',
   },
-  get_pc_bulk: { ...bulk, page: 'product', batchSize: 20, sequence: 'task' },
+  get_pc_bulk: { ...bulk, page: 'product', batchSize: 50, sequence: 'task' },
   search_items: { ...bulk, ...approved, page: 'search', batchSize: 1 },
   merchant_items: { ...bulk, ...approved, page: 'merchant', batchSize: 1 },
-  pdp_bulk: { ...bulk, page: 'product', batchSize: 20 },
+  pdp_bulk: { ...bulk, page: 'product', batchSize: 50 },
   search_bulk: { ...bulk, page: 'search', batchSize: 1, submittedNeeds: ['units'] },
   merchant_bulk: { ...bulk, page: 'merchant', batchSize: 1, submittedNeeds: ['units'] },
 };

@@ -68,7 +68,7 @@ export const getPcBulk: Kind = {
   name: 'get_pc_bulk',
   page: 'product',
   lane: 'bulk',
-  batchSize: 20,
+  batchSize: 50,
   maxUnits: maxRows,
   approval: false,
   workingHours: false,

@@ -64,7 +64,7 @@ export const pdpBulk: Kind = {
   name: 'pdp_bulk',
   page: 'product',
   lane: 'bulk',
-  batchSize: 20,
+  batchSize: 50,
   approval: false,
   workingHours: false,
   charge: 'submit',

@@ -13,7 +13,7 @@ const csvRows = {
   in_working_hours: false,
   regions: ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'],
   max_units: 2000,
-  max_batch_units: 20,
+  max_batch_units: 50,
   max_body_bytes: 8 * 1024 * 1024,
   reused_unit_price: 4,
 };
