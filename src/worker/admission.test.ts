@@ -233,8 +233,8 @@ describe('createBatchLimit()', () => {
   test('the limit stays while the store responds neither fast nor slowly', () => {
     const { work, size, growths } = openLimit();
     const before = size();
-    work(10, 180, false);
-    work(10, 180);
+    work(10, 70, false);
+    work(10, 70);
     expect([size(), growths()]).toEqual([before, 0]);
   });
 });

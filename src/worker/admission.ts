@@ -241,8 +241,8 @@ export interface BatchLimitOptions {
 }
 
 /** The limit at the start, and its range, in batches. */
-const initialLimit = 512;
-export const minBatchLimit = 128;
+const initialLimit = 256;
+export const minBatchLimit = 64;
 const maxBatchLimit = 8_192;
 
 /** Minimum interval between two changes of the limit, in milliseconds. */
@@ -250,9 +250,9 @@ const adjustMs = 1_000;
 /** Weight of one call in the moving average of the durations. */
 const weight = 0.1;
 /** Average duration below which the limit may grow, in milliseconds. */
-const fastMs = 100;
+const fastMs = 40;
 /** Average duration above which the limit shrinks, in milliseconds. */
-const slowMs = 250;
+const slowMs = 100;
 
 /**
  * Creates a limit that adapts like the window of TCP: while the store responds slowly, or the
