@@ -215,3 +215,19 @@ export function* inChunks<T>(source: Iterable<T>, size: number): Iterable<T[]> {
   }
   if (chunk.length > 0) yield chunk;
 }
+
+/**
+ * Yields documents in the order of their positions. `readAfter` returns up to `limit` of those that
+ * follow a position.
+ */
+export async function* readInOrder<T extends { readonly seq: number }>(
+  limit: number,
+  readAfter: (seq: number) => T[] | Promise<T[]>,
+): AsyncGenerator<T> {
+  for (let seq = -1; ; ) {
+    const documents = await readAfter(seq);
+    yield* documents;
+    if (documents.length < limit) return;
+    seq = documents.at(-1)!.seq;
+  }
+}

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Backlog, Batch, BatchState, ProgressStore } from '../batches.ts';
-import { inChunks } from '../collection.ts';
+import { inChunks, readInOrder } from '../collection.ts';
 import { type CountRow, type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
@@ -39,9 +39,10 @@ export function progressStore(engine: MongoEngine): ProgressStore {
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
 
     read: (jobId, among) => {
-      if (among === undefined) return readInOrder(engine, { jobId }, readChunk);
+      if (among === undefined)
+        return readInOrder(readChunk, batchesAfter(engine, { jobId }, readChunk));
       if ('seqs' in among) return readSeqs(engine, jobId, among.seqs);
-      return readInOrder(engine, { jobId, keys: among.key }, 1);
+      return readInOrder(1, batchesAfter(engine, { jobId, keys: among.key }, 1));
     },
 
     countBacklog: (now) =>
@@ -77,19 +78,10 @@ const readBatches = (engine: MongoEngine, which: Filter<BatchDocument>, limit: n
     return found.map(readBatch);
   });
 
-/** Yields the batches that match, and holds up to `limit` in memory. */
-async function* readInOrder(
-  engine: MongoEngine,
-  which: Filter<BatchDocument>,
-  limit: number,
-): AsyncGenerator<Batch> {
-  for (let seq = -1; ; ) {
-    const batches = await readBatches(engine, { ...which, seq: { $gt: seq } }, limit);
-    yield* batches;
-    if (batches.length < limit) return;
-    seq = batches.at(-1)!.seq;
-  }
-}
+/** Returns a function that reads up to `limit` of the next batches that match. */
+const batchesAfter =
+  (engine: MongoEngine, which: Filter<BatchDocument>, limit: number) => (seq: number) =>
+    readBatches(engine, { ...which, seq: { $gt: seq } }, limit);
 
 /** Yields the batches of a job in these positions. */
 async function* readSeqs(

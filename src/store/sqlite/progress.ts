@@ -6,7 +6,7 @@ import {
   type StoredBatch,
   type Unit,
 } from '../batches.ts';
-import { inChunks } from '../collection.ts';
+import { inChunks, readInOrder } from '../collection.ts';
 import { type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import { mapWhole } from './collection.ts';
@@ -76,9 +76,9 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
     },
 
     read: (jobId, among) => {
-      if (among === undefined) return readInOrder(batchesAfter(engine, jobId));
+      if (among === undefined) return readInOrder(readChunk, batchesAfter(engine, jobId));
       if ('seqs' in among) return readSeqs(engine, jobId, among.seqs);
-      return readInOrder(batchesWithKeyAfter(engine, jobId, among.key));
+      return readInOrder(1, batchesWithKeyAfter(engine, jobId, among.key));
     },
 
     countBacklog: async (now) =>
@@ -117,17 +117,6 @@ const batchesWithKeyAfter =
       key,
       seq,
     );
-
-/** Yields the batches that follow each other, until none does. */
-async function* readInOrder(readAfter: (seq: number) => Batch[]): AsyncGenerator<Batch> {
-  for (let seq = -1; ; ) {
-    const batches = readAfter(seq);
-    yield* batches;
-    const last = batches.at(-1);
-    if (last === undefined) return;
-    seq = last.seq;
-  }
-}
 
 /** Yields the batches of a job in these positions. */
 async function* readSeqs(
