@@ -9,6 +9,7 @@ const names = [
   'google-chrome',
   'chrome',
   'chrome-headless-shell',
+  'chromium-headless-shell',
   'microsoft-edge',
 ];
 
