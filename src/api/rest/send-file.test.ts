@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRange } from './files.ts';
+import { parseRange } from './send-file.ts';
 
 test.each([
   [undefined, { kind: 'whole' }],
