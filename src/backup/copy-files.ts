@@ -5,7 +5,7 @@ import { openPrivateFolder, restrictFile } from '../base/data-dir.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import { isPageFile } from '../jobs/kept-pages.ts';
-import { filesOf, type ReferencedFile } from '../jobs/steps/replace-segments.ts';
+import { filesOf, type ReferencedFile } from '../jobs/steps/merged-file.ts';
 import { secretsFile } from '../links/secrets.ts';
 import { allOf } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';

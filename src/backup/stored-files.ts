@@ -1,7 +1,7 @@
 import { checkFile } from '../base/recorded-file.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
-import type { ReferencedFile } from '../jobs/steps/replace-segments.ts';
+import type { ReferencedFile } from '../jobs/steps/merged-file.ts';
 import type { Store } from '../store/store.ts';
 import { referencedFiles } from './copy-files.ts';
 

@@ -24,8 +24,7 @@ import {
   writeRecords,
   writeSegment,
 } from './records.ts';
-import { compile } from './steps/merged-file.ts';
-import { replaceSegments } from './steps/replace-segments.ts';
+import { compile, replaceSegments } from './steps/merged-file.ts';
 
 let folder: string;
 let blobs: Blobs;

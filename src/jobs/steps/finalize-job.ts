@@ -13,8 +13,7 @@ import { keepPagesMs } from '../kept-pages.ts';
 import { qualityOf } from '../queries/units.ts';
 import { countReused } from '../reuse.ts';
 import { removeIfDeleted } from './late-files.ts';
-import { compile, type MergedFile, resumeMerged } from './merged-file.ts';
-import { replaceSegments } from './replace-segments.ts';
+import { compile, type MergedFile, replaceSegments, resumeMerged } from './merged-file.ts';
 
 /** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';

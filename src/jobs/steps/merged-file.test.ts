@@ -14,8 +14,7 @@ import type { Job } from '../../store/documents.ts';
 import { readRecord, readRecords } from '../records.ts';
 import { approve } from './decide.ts';
 import { finishEnding } from './finalize-job.ts';
-import { compile } from './merged-file.ts';
-import { replaceSegments } from './replace-segments.ts';
+import { compile, replaceSegments } from './merged-file.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {
