@@ -1,5 +1,5 @@
 import { repeat } from '../base/due-work.ts';
-import { computeDigest } from '../blobs/chunk-blocks.ts';
+import { computeDigest } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import { openDestination } from '../destinations/address.ts';
 import type { DestinationWriter, WriteResult } from '../destinations/writer.ts';

@@ -19,8 +19,7 @@ import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type Blobs, convertErrors, missing, parseJobId, parsePath } from '../blobs.ts';
-import { toBlocks } from '../chunk-blocks.ts';
+import { type Blobs, convertErrors, missing, parseJobId, parsePath, toBlocks } from '../blobs.ts';
 
 export interface FilesOptions {
   /** Folder of the storage, with one folder per job. Created if missing. */

@@ -11,8 +11,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
 import { Fault } from '../../contract/fault.ts';
-import { type Blobs, convertErrors, missing, parseJobId, parsePath } from '../blobs.ts';
-import { toBlocks } from '../chunk-blocks.ts';
+import { type Blobs, convertErrors, missing, parseJobId, parsePath, toBlocks } from '../blobs.ts';
 import { parseAddress, type S3Address } from './address.ts';
 import { createS3Client, uploadObject } from './client.ts';
 
