@@ -19,13 +19,24 @@ import {
 import { Fault, type Problem } from './fault.ts';
 import { maxProblems, type ProblemText, problemText, quote } from './problem-texts.ts';
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
-import { compilePattern, rulesOf } from './rules.ts';
+import { rulesOf } from './rules.ts';
 
 // Patterns come from the project's contract, and the platform's engine is many times faster than
 // the validator's.
 const validator = createValidator({
   regexMatch: (pattern, text) => compilePattern(pattern).test(text),
 });
+
+const patterns = new Map<string, RegExp>();
+
+/** Returns the regular expression of a pattern rule, compiled once. */
+function compilePattern(pattern: string): RegExp {
+  const cached = patterns.get(pattern);
+  if (cached !== undefined) return cached;
+  const compiled = new RegExp(pattern, 'u');
+  patterns.set(pattern, compiled);
+  return compiled;
+}
 
 /**
  * Validates a message against the rules of the contract. Returns up to 100 problems in FastAPI's

@@ -35,7 +35,7 @@ export function isRequired(field: DescField): boolean {
         type.value.minLen > 0n ||
         type.value.wellKnown.value === true ||
         (type.value.in.length > 0 && !type.value.in.includes('')) ||
-        !compilePattern(type.value.pattern).test('')
+        !new RegExp(type.value.pattern, 'u').test('')
       );
     case 'int32':
     case 'int64':
@@ -47,17 +47,6 @@ export function isRequired(field: DescField): boolean {
     default:
       return false;
   }
-}
-
-const patterns = new Map<string, RegExp>();
-
-/** Returns the regular expression of a pattern rule, compiled once. */
-export function compilePattern(pattern: string): RegExp {
-  const cached = patterns.get(pattern);
-  if (cached !== undefined) return cached;
-  const compiled = new RegExp(pattern, 'u');
-  patterns.set(pattern, compiled);
-  return compiled;
 }
 
 /** Returns a bound of an integer field, or undefined if there is none. */
