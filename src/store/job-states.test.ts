@@ -10,8 +10,8 @@ import {
   submittingStates,
   workingStates,
 } from './job-states.ts';
+import { rejectInvalidTransitions } from './jobs.ts';
 import { openSqliteStore } from './sqlite/open.ts';
-import { rejectInvalidTransitions } from './wrap.ts';
 
 test('rejectInvalidTransitions() rejects transitions that the state table does not list', async () => {
   const store = rejectInvalidTransitions(openSqliteStore({ path: ':memory:' }));

@@ -1,8 +1,8 @@
 import { Fault } from '../contract/fault.ts';
 import type { Batch } from './batches.ts';
 import type { Collection, UpdateOptions, Where } from './collection.ts';
-import type { DeletedJob, Job, JobState, NoticeReason } from './documents.ts';
-import { awaitsDecision, dueOnEntry, passingStates } from './job-states.ts';
+import type { DeletedJob, Job, JobState, NoticeReason, StoredFile } from './documents.ts';
+import { awaitsDecision, canMove, dueOnEntry, passingStates } from './job-states.ts';
 
 /** Fields that jobs.move() can write together with the state. */
 export type JobPatch = Partial<
@@ -94,6 +94,19 @@ export async function moveJob(
   });
 }
 
+/**
+ * Wraps a store to reject job state transitions that the state table does not list. A job may stay
+ * in its state.
+ */
+export function rejectInvalidTransitions<S extends Jobs>(store: S): S {
+  const move: JobStore['move'] = async (jobId, from, to, at, patch) => {
+    for (const name of from)
+      if (!canMove(name, to)) throw new Error(`a job cannot move from ${name} to ${to}`);
+    return store.jobs.move(jobId, from, to, at, patch);
+  };
+  return { ...store, jobs: { ...store.jobs, move } };
+}
+
 export async function findJobByNumber({ jobs }: Jobs, number: number): Promise<Job | null> {
   return (await jobs.find({ number }, { order: [] }))[0] ?? null;
 }
@@ -128,6 +141,11 @@ export async function decideHold(
   const notice = decision === 'released' ? { noticeDue: 'released' as const, noticeAt: at } : {};
   const change = { hold: { ...hold, state: decision, decidedAt: at }, ...notice };
   return jobs.update({ id: jobId, 'hold.state': 'held' }, change);
+}
+
+/** Returns the merged file of an ended job. It is stored with the job before the job ends. */
+export function mergedFileOf({ file, finishedAt }: Job): StoredFile | null {
+  return finishedAt === null ? null : file;
 }
 
 /** Returns the credits that a job refunds for units with reused results. */

@@ -1,4 +1,3 @@
-import { canMove } from './job-states.ts';
 import type { Store } from './store.ts';
 
 type Method = (...parameters: never[]) => unknown;
@@ -54,20 +53,4 @@ export function replaceMethods<S extends object>(store: S, methods: StoreMethods
       : { ...store[name as keyof S], ...(replacement as object) },
   ]);
   return { ...store, ...Object.fromEntries(replaced) };
-}
-
-/**
- * Wraps a store to reject job state transitions that the state table does not list. A job may stay
- * in its state.
- */
-export function rejectInvalidTransitions(store: Store): Store {
-  return replaceMethods(store, {
-    jobs: {
-      async move(jobId, from, to, at, patch) {
-        for (const name of from)
-          if (!canMove(name, to)) throw new Error(`a job cannot move from ${name} to ${to}`);
-        return store.jobs.move(jobId, from, to, at, patch);
-      },
-    },
-  });
 }

@@ -12,14 +12,13 @@ import type { Where } from '../../store/collection.ts';
 import { countsOf } from '../../store/counts.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, Role } from '../../store/documents.ts';
-import { findJobByNumber } from '../../store/jobs.ts';
+import { findJobByNumber, mergedFileOf } from '../../store/jobs.ts';
 import type { JobContext } from '../context.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import type { JobMethod } from '../job-types.ts';
 import { readRecord } from '../records.ts';
 import { exportFile } from './files.ts';
 import { waitingFor } from './progress.ts';
-import { mergedFileOf } from './results.ts';
 import { requireResults } from './rows.ts';
 import { type JobWaitOptions, showWhenChanged, type TaggedView, tagOf } from './watch.ts';
 

@@ -1,5 +1,6 @@
 import type { KeptPage, Outcome } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
+import { mergedFileOf } from '../../store/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { JobContext } from '../context.ts';
 import { type IndexedUnit, readIndexedBatches, unitsOf } from '../indexed-units.ts';
@@ -71,11 +72,6 @@ async function* unitFiles(store: Store, job: Job) {
         yield { file: outcome.file, index, key: unit.key };
     }
   }
-}
-
-/** Returns the merged file of an ended job. It is stored with the job before the job ends. */
-export function mergedFileOf({ file, finishedAt }: Job): StoredFile | null {
-  return finishedAt === null ? null : file;
 }
 
 /** Returns the name of a file without its folder. */

@@ -3,8 +3,7 @@ import { newId } from '../../base/id.ts';
 import type { Where } from '../collection.ts';
 import type { Job } from '../documents.ts';
 import { canMove, interruptedMs, jobStateNames } from '../job-states.ts';
-import { findJobByNumber } from '../jobs.ts';
-import { rejectInvalidTransitions } from '../wrap.ts';
+import { findJobByNumber, rejectInvalidTransitions } from '../jobs.ts';
 import { aBatch, aJob, aTime, storeJob } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
