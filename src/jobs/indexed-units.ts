@@ -1,6 +1,6 @@
-import { unitStatus } from '../kinds/states.ts';
 import type { Batch, BatchSummary, Outcome, Unit } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
+import { unitStatus } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 
 /** A batch with the index of its first unit in the job, from 0. */

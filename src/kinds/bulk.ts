@@ -1,6 +1,6 @@
 import type { Counts } from '../store/documents.ts';
+import { aggregate } from '../store/job-states.ts';
 import type { JobSnapshot } from './kind.ts';
-import { aggregate } from './states.ts';
 
 /** Returns the public status of a bulk job. It is terminal once no unit is outstanding. */
 export function bulkStatus({ total, success, failed }: Counts['units']): string {

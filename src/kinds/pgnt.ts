@@ -1,8 +1,9 @@
 import type { Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { Market, PageName } from '../markets/market.ts';
+import { settledStatus, unitStatus } from '../store/job-states.ts';
 import type { JobSnapshot, Kind, Plan, View } from './kind.ts';
-import { reusedMember, settledStatus, unitStatus } from './states.ts';
+import { reusedMember } from './unit-members.ts';
 
 /** Properties that differ between kinds of listings by URL. */
 type Listings = Pick<Kind, 'name' | 'page' | 'files' | 'resultFields'>;

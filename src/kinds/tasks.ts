@@ -1,9 +1,10 @@
 import type { Json } from '../base/json.ts';
+import { unitStatus } from '../store/job-states.ts';
 import { bulkStatus, bulkSubmitted } from './bulk.ts';
 import { type Identity, identify, inOrder, planItems } from './items.ts';
 import type { JobSnapshot, Kind, View } from './kind.ts';
 import { listingFields, listingFile } from './listing.ts';
-import { inputText, reusedMember, unitStatus } from './states.ts';
+import { inputText, reusedMember } from './unit-members.ts';
 
 /** Properties that differ between kinds of tasks. */
 type Tasks = Pick<Kind, 'name' | 'page' | 'price'>;

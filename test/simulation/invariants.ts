@@ -1,10 +1,10 @@
 import { sha256 } from '../../src/base/id.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
 import { readRecords } from '../../src/jobs/records.ts';
-import { unitStatus } from '../../src/kinds/states.ts';
 import { batchFile } from '../../src/kinds/variant-sold/index.ts';
 import type { Batch, Outcome, Unit } from '../../src/store/batches.ts';
 import type { Job, LedgerEntry, StoredFile } from '../../src/store/documents.ts';
+import { unitStatus } from '../../src/store/job-states.ts';
 import type { Store } from '../../src/store/store.ts';
 import { contextWith } from '../support/jobs/context.ts';
 import { jobTypes } from './actors.ts';

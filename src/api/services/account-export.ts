@@ -2,11 +2,11 @@ import { timeOfDay } from '../../base/clock.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { readIndexedBatches, unitsOf } from '../../jobs/indexed-units.ts';
 import { fileName, listFiles } from '../../jobs/queries/results.ts';
-import { isAccepted } from '../../kinds/states.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';
 import { allOf, type Page, type PageOptions } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { listChanges, listObservations, listTrackedItems } from '../../store/history.ts';
+import { isAccepted } from '../../store/job-states.ts';
 import type { Schedule } from '../../store/schedules.ts';
 
 /** Records per query. */

@@ -23,7 +23,6 @@ import {
 import type { JobContext } from '../../jobs/context.ts';
 import { requireCompared } from '../../jobs/queries/item-changes.ts';
 import { noJob } from '../../jobs/queries/read.ts';
-import { isAccepted } from '../../kinds/states.ts';
 import { storeMarkets } from '../../markets/item-place.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
@@ -40,6 +39,7 @@ import {
   type TrackedItemFilter,
   type TrackingRun,
 } from '../../store/history.ts';
+import { isAccepted } from '../../store/job-states.ts';
 import type { Store } from '../../store/store.ts';
 import { streamText } from './body-stream.ts';
 import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';

@@ -9,10 +9,9 @@ import type { JobTypes } from '../../jobs/job-types.ts';
 import { waitingFor } from '../../jobs/queries/progress.ts';
 import { fileName, type ResultFile } from '../../jobs/queries/results.ts';
 import { filesExpireAt } from '../../jobs/steps/delete.ts';
-import { isRejected } from '../../kinds/states.ts';
 import { emptyCounts } from '../../store/counts.ts';
 import type { Counts, Job, User } from '../../store/documents.ts';
-import { jobStatus } from '../../store/job-states.ts';
+import { isRejected, jobStatus } from '../../store/job-states.ts';
 import { toMessage } from './to-message.ts';
 
 /** The message Job as a plain object. */

@@ -17,8 +17,8 @@ import { cancel, releaseHold } from '../../jobs/steps/decide.ts';
 import { deleteFiles } from '../../jobs/steps/delete.ts';
 import { submitterOf } from '../../jobs/steps/idempotency.ts';
 import { type DeriveJob, reread, retry, retryWarning } from '../../jobs/steps/retry.ts';
-import { isAccepted } from '../../kinds/states.ts';
 import type { Job, Role } from '../../store/documents.ts';
+import { isAccepted } from '../../store/job-states.ts';
 import { streamText } from './body-stream.ts';
 import {
   type Call,

@@ -1,10 +1,9 @@
 import { timeOfDay } from '../../base/clock.ts';
 import { isWithin } from '../../base/working-hours.ts';
-import { isRejected } from '../../kinds/states.ts';
 import { type BatchSummary, firstWait } from '../../store/batches.ts';
 import { countsOf, inFlightOf } from '../../store/counts.ts';
 import type { Counts, Job } from '../../store/documents.ts';
-import { runningStates } from '../../store/job-states.ts';
+import { isRejected, runningStates } from '../../store/job-states.ts';
 import type { JobContext } from '../context.ts';
 
 /** A job's counts at one time. */

@@ -1,8 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../../contract/fault.ts';
-import { isAccepted } from '../../kinds/states.ts';
 import type { Job } from '../../store/documents.ts';
-import { runningStates } from '../../store/job-states.ts';
+import { isAccepted, runningStates } from '../../store/job-states.ts';
 import { decideHold } from '../../store/jobs.ts';
 import { type JobContext, undecidedReason } from '../context.ts';
 import { chargeJob } from '../credits.ts';

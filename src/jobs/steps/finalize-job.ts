@@ -1,9 +1,8 @@
-import { aggregate } from '../../kinds/states.ts';
 import { holdOf, parseHold } from '../../quality/data-quality.ts';
 import { hasOutstanding, type OutstandingState } from '../../store/batches.ts';
 import { countsOf } from '../../store/counts.ts';
 import type { Counts, EndedState, Job, JobHold, JobState } from '../../store/documents.ts';
-import { endingStates } from '../../store/job-states.ts';
+import { aggregate, endingStates } from '../../store/job-states.ts';
 import { discountOf } from '../../store/jobs.ts';
 import { removePagePlaces } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';

@@ -3,15 +3,15 @@ import { Fault, type Problem } from '../../contract/fault.ts';
 import { batchFilePrefix } from '../../contract/files.ts';
 import type { Market } from '../../markets/market.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
-import type { FilePack, JobSnapshot, Kind, Plan, Row, UnitPlace, View } from '../kind.ts';
 import {
   aggregate,
   approvalStatus,
   batchStatus,
-  inputText,
   isRejected,
   unitStatus,
-} from '../states.ts';
+} from '../../store/job-states.ts';
+import type { FilePack, JobSnapshot, Kind, Plan, Row, UnitPlace, View } from '../kind.ts';
+import { inputText } from '../unit-members.ts';
 
 /** Fields of gleaner.mkta.v1.SubmitVariantSoldRequest. */
 interface Request {
