@@ -6,7 +6,7 @@ import { integer, text } from '../fields.ts';
 import { parseJsonText } from '../json/json-values.ts';
 import { redirectFault, statusFault } from '../responses/response.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
-import { regions } from './regions.ts';
+import { regions } from './urls.ts';
 
 const robot = 90309999;
 const withdrawnPath = 10005;

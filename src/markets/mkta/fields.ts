@@ -4,7 +4,7 @@ import { integer, number, object, objects, text } from '../fields.ts';
 import type { ListedFields, PictureSize, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
 import { flag, idOf, unscaled } from './item.ts';
-import { regions } from './regions.ts';
+import { regions } from './urls.ts';
 
 const productFields: RecordFields = {
   collected_at: 'integer',

@@ -4,9 +4,8 @@ import { type MarketSample, type MarketSamples, sampleIds } from '../sample.ts';
 import { listedFields, pictureUrl, tracked } from './fields.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
-import { regions } from './regions.ts';
 import { search } from './search.ts';
-import { pagePath, parseUrl } from './urls.ts';
+import { pagePath, parseUrl, regions } from './urls.ts';
 import { variants } from './variants.ts';
 
 const item = patternForm(

@@ -2,8 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import type { ListPage, ListReader, ReadContext } from '../market.ts';
 import { type PagingEnd, readListing, readPages } from './listing.ts';
-import { requestHeaders } from './regions.ts';
-import { shopPage } from './urls.ts';
+import { requestHeaders, shopPage } from './urls.ts';
 
 const limit = 100;
 

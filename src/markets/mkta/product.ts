@@ -5,8 +5,7 @@ import { firstInteger, integer, integers, list, object, objects, text } from '..
 import type { ReadContext, RecordReader } from '../market.ts';
 import { parseResponse } from './faults.ts';
 import { checkItem, checkNamed, type ItemPage, itemPage } from './item.ts';
-import { regions, requestHeaders } from './regions.ts';
-import { productPage } from './urls.ts';
+import { productPage, regions, requestHeaders } from './urls.ts';
 import { withoutVisitors } from './visitors.ts';
 
 /** Builds the request for an item's product page. `input` has `item_id` and `shop_id`. */

@@ -2,8 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import type { ListReader } from '../market.ts';
 import { readListing, readPages } from './listing.ts';
-import { requestHeaders } from './regions.ts';
-import { filters, searchPage } from './urls.ts';
+import { filters, requestHeaders, searchPage } from './urls.ts';
 
 const limit = 60;
 
