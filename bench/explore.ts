@@ -11,7 +11,7 @@ import { writeSegment } from '../src/jobs/records.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
 import type { RecordReader } from '../src/markets/market.ts';
-import { variants } from '../src/markets/mkta/variants.ts';
+import { variants } from '../src/markets/mkta/product.ts';
 import type { Batch, Outcome, Segment } from '../src/store/batches.ts';
 import { aBatch, aJob, aSuccess } from '../src/store/conformance/samples.ts';
 import { placeToken } from '../src/store/cursor.ts';

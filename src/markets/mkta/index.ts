@@ -3,10 +3,9 @@ import type { IdForms, Market } from '../market.ts';
 import { type MarketSample, type MarketSamples, sampleIds } from '../sample.ts';
 import { listedFields, pictureUrl, tracked } from './fields.ts';
 import { merchant } from './merchant.ts';
-import { product } from './product.ts';
+import { product, variants } from './product.ts';
 import { search } from './search.ts';
 import { pagePath, parseUrl, regions } from './urls.ts';
-import { variants } from './variants.ts';
 
 const item = patternForm(
   '<shop id>/<item id>, or its address',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../base/json.ts';
-import { variants } from './variants.ts';
+import { variants } from './product.ts';
 
 const input = { item_id: '7001', shop_id: '55' };
 const at = Date.UTC(2026, 4, 1) + 999;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { ReadContext } from '../../../src/markets/market.ts';
-import { variants } from '../../../src/markets/mkta/variants.ts';
+import { variants } from '../../../src/markets/mkta/product.ts';
 import { stallingItem } from './stalling-item.ts';
 import '../../../src/app/page-worker.ts';
 
