@@ -3,7 +3,7 @@ import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { createJobChanges, observeStore } from '../jobs/job-events.ts';
 import { createSharedCounts } from '../jobs/shared-counts.ts';
-import { listedFields } from '../markets/defaults.ts';
+import { listedFields } from '../markets/lookup.ts';
 import { createDriftWatcher } from '../quality/drift-watcher.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 

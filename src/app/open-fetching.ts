@@ -9,7 +9,7 @@ import {
 } from '../fetch/origin-scheduler.ts';
 import { createPageMemory, type PageMemory } from '../fetch/page-memory.ts';
 import { type FetchMethod, originPolicy } from '../fetch/policy.ts';
-import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
+import { limitsOfMarket, policyOfMarket } from '../markets/lookup.ts';
 import type { Store } from '../store/store.ts';
 import { openBotIdentity } from './bot-identity.ts';
 import { traceFetcher } from './telemetry.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../base/config.ts';
 import type { OriginScheduler, OriginSchedulerOptions } from '../fetch/origin-scheduler.ts';
 import { maxConcurrency, originPolicy } from '../fetch/policy.ts';
 import type { Pages } from '../jobs/context.ts';
-import { policyOfMarket } from '../markets/defaults.ts';
+import { policyOfMarket } from '../markets/lookup.ts';
 import { meterRequests, type RequestCounter } from '../operations/request-counter.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';

@@ -8,7 +8,7 @@ import {
   type SandboxPagesOptions,
 } from '../fetch/sandbox-pages.ts';
 import type { Pages } from '../jobs/context.ts';
-import { limitsOfMarket } from '../markets/defaults.ts';
+import { limitsOfMarket } from '../markets/lookup.ts';
 import type { Fetching } from './open-fetching.ts';
 import { programs, readFirstReport } from './programs.ts';
 

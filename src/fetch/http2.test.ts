@@ -8,7 +8,7 @@ import { certificate, trustCertificate } from '../../test/support/servers/certif
 import { systemClock } from '../base/clock.ts';
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
-import { policyOfMarket } from '../markets/defaults.ts';
+import { policyOfMarket } from '../markets/lookup.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { createHttpFetcher, type Fetcher, type FetchLimits } from './http.ts';
 import { createOriginScheduler } from './origin-scheduler.ts';

@@ -3,7 +3,7 @@ import { createManualClock, flushTasks, type ManualClock } from '../../test/supp
 import { createLog } from '../base/log.ts';
 import { parseOrigins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
-import { policyOfMarket } from '../markets/defaults.ts';
+import { policyOfMarket } from '../markets/lookup.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Fetcher } from './http.ts';

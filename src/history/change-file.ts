@@ -3,7 +3,7 @@ import { createColumns } from '../formats/columns.ts';
 import { createFormat, type FormatName } from '../formats/format.ts';
 import type { ExactObject } from '../formats/json-text.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { shownPlace } from '../markets/item-place.ts';
+import { shownPlace } from '../markets/lookup.ts';
 import { prefixFields, type RecordFields } from '../quality/record-schema.ts';
 import { allOf } from '../store/cursor.ts';
 import { type ItemChange, listChanges } from '../store/history.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
 import { noRegion } from '../contract/track.ts';
-import { shownPlace } from '../markets/item-place.ts';
+import { shownPlace } from '../markets/lookup.ts';
 import { type Email, oneLine } from '../notify/email.ts';
 import type { Notice } from '../notify/message.ts';
 import type { ItemKey, Rule, TrackingRun } from '../store/history.ts';

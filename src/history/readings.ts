@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { readFileEntries, readRecords } from '../jobs/records.ts';
 import type { UnitFilePack } from '../kinds/kind.ts';
-import { itemRegion } from '../markets/item-place.ts';
+import { itemRegion } from '../markets/lookup.ts';
 import type { ItemReading } from '../markets/tracked.ts';
 import type { Batch } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';

@@ -3,7 +3,7 @@ import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import type { FetchPage, PageRequest } from '../fetch/page.ts';
-import { limitsOf } from '../markets/defaults.ts';
+import { limitsOf } from '../markets/lookup.ts';
 import type { Batch, KeptPage, KeptPageLocation, KeptPages } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext, UnitSession } from './context.ts';

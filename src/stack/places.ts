@@ -6,8 +6,7 @@ import {
   originPolicy,
 } from '../fetch/policy.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
-import { policyOfMarket } from '../markets/defaults.ts';
-import { storeMarkets } from '../markets/item-place.ts';
+import { policyOfMarket, storeMarkets } from '../markets/lookup.ts';
 import type { PlaceOf } from '../queue/owners.ts';
 
 /** What one process can do: requests per second, and the duration of fast ones in seconds. */

@@ -7,7 +7,7 @@ import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/origin-scheduler.ts';
-import { policyOfMarket } from '../../src/markets/defaults.ts';
+import { policyOfMarket } from '../../src/markets/lookup.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { browserFetcher, skipped } from './chromium.ts';

@@ -3,7 +3,7 @@ import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { createOriginScheduler } from '../../src/fetch/origin-scheduler.ts';
-import { policyOfMarket } from '../../src/markets/defaults.ts';
+import { policyOfMarket } from '../../src/markets/lookup.ts';
 import { wrapMethods } from '../../src/store/wrap.ts';
 
 /** Parameters of the process: its only command line argument, as JSON. */

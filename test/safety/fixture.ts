@@ -6,7 +6,7 @@ import { Fault } from '../../src/contract/fault.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { defaultMarketLimits } from '../../src/fetch/limits.ts';
 import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/origin-scheduler.ts';
-import { policyOfMarket } from '../../src/markets/defaults.ts';
+import { policyOfMarket } from '../../src/markets/lookup.ts';
 import { mktf } from '../../src/markets/mktf/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { type RunningProxy, startHttpProxy } from '../support/servers/proxy.ts';

@@ -6,7 +6,7 @@ import { createLog } from '../../src/base/log.ts';
 import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher, type Fetcher } from '../../src/fetch/http.ts';
 import { createOriginScheduler, type OriginScheduler } from '../../src/fetch/origin-scheduler.ts';
-import { policyOfMarket } from '../../src/markets/defaults.ts';
+import { policyOfMarket } from '../../src/markets/lookup.ts';
 import type { PageName } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';

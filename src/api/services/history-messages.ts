@@ -8,7 +8,7 @@ import {
   TrackedItemSchema,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { type TrackedField, trackedFields } from '../../base/tracked-values.ts';
-import { shownPlace } from '../../markets/item-place.ts';
+import { shownPlace } from '../../markets/lookup.ts';
 import type { ItemChange, Observation, Rule, TrackedItem } from '../../store/history.ts';
 import { toMessage } from './to-message.ts';
 

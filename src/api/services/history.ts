@@ -23,7 +23,7 @@ import {
 import type { JobContext } from '../../jobs/context.ts';
 import { requireCompared } from '../../jobs/queries/item-changes.ts';
 import { noJob } from '../../jobs/queries/read.ts';
-import { storeMarkets } from '../../markets/item-place.ts';
+import { storeMarkets } from '../../markets/lookup.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import {

@@ -8,7 +8,7 @@ import { type Clock, timeOfDay } from '../../base/clock.ts';
 import type { Origins } from '../../base/origins.ts';
 import { originPolicy } from '../../fetch/policy.ts';
 import type { RequestTarget } from '../../fetch/request-observer.ts';
-import { policyOfMarket } from '../../markets/defaults.ts';
+import { policyOfMarket } from '../../markets/lookup.ts';
 import type { OriginMinute } from '../../store/operations.ts';
 import { noPause, type OriginPause } from '../../store/origin-state.ts';
 import { toMessage } from './to-message.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { Fault, type Problem } from '../../contract/fault.ts';
 import { seriesOf } from '../../contract/track.ts';
 import { formatExact } from '../../formats/json-text.ts';
-import { itemRegion } from '../../markets/item-place.ts';
+import { itemRegion } from '../../markets/lookup.ts';
 import type { Job } from '../../store/documents.ts';
 import { changeId } from '../../store/history-ids.ts';
 import type { JobContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Fault } from '../../contract/fault.ts';
-import { storeOfUnit } from '../../markets/item-place.ts';
+import { storeOfUnit } from '../../markets/lookup.ts';
 import {
   type BatchReference,
   type InFlight,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import { limitsOf } from '../../markets/defaults.ts';
+import { limitsOf } from '../../markets/lookup.ts';
 import type {
   ListPage,
   ListReader,
