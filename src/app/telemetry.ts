@@ -4,7 +4,7 @@ import { packageVersion } from '../base/package-folder.ts';
 import { jobTypes, knownMarkets } from '../contract/job-types.ts';
 import type { Fetcher } from '../fetch/http.ts';
 import type { FetchPage } from '../fetch/page.ts';
-import type { Queue } from '../queue/queue.ts';
+import { messageAttributes, type Queue } from '../queue/queue.ts';
 import { endedStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import { isStream, wrapMethods } from '../store/wrap.ts';
@@ -12,7 +12,6 @@ import { attribute, ownAttribute } from '../telemetry/attributes.ts';
 import { openTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { currentTrace, failSpan, inSpan, outsideSpans, recordedSpan } from '../telemetry/trace.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { messageAttributes } from '../worker/message-span.ts';
 
 /**
  * Wraps a fetcher so that each request to an origin has a span. The request carries no trace

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createOwners } from './owners.ts';
+import { createOwners } from './queue.ts';
 
 const members = Array.from({ length: 8 }, (_, index) => `process ${index}`);
 const places = Array.from({ length: 400 }, (_, index) => `mkta/region ${index}`);

@@ -7,7 +7,7 @@ import {
 } from '../fetch/policy.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
 import { policyOfMarket, storeMarkets } from '../markets/lookup.ts';
-import type { PlaceOf } from '../queue/owners.ts';
+import type { PlaceOf } from '../queue/queue.ts';
 
 /** What one process can do: requests per second, and the duration of fast ones in seconds. */
 const capacity: Record<FetchMethod, { requestsPerSecond: number; fastSeconds: number }> = {

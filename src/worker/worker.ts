@@ -6,7 +6,7 @@ import { sandboxQueue } from '../jobs/sandbox.ts';
 import { postpone } from '../jobs/steps/release.ts';
 import { type JobsOfMessages, work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
-import type { Queue } from '../queue/queue.ts';
+import { inMessageSpan, type Queue } from '../queue/queue.ts';
 import { type BatchReference, batchKey } from '../store/batches.ts';
 import type { Job, Lane } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
@@ -19,7 +19,6 @@ import {
   createBacklogs,
   createBatchLimit,
 } from './admission.ts';
-import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
 /** Observer of the calls to the store that the work on batches repeats. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLog } from '../../src/base/log.ts';
 import { createOriginThrottles, type OriginThrottles } from '../../src/fetch/origin-throttle.ts';
 import type { OriginPolicy } from '../../src/fetch/policy.ts';
-import { createOwners } from '../../src/queue/owners.ts';
+import { createOwners } from '../../src/queue/queue.ts';
 import { ownersOf } from '../../src/stack/places.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { wrapMethods } from '../../src/store/wrap.ts';

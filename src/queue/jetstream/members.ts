@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { repeat } from '../../base/due-work.ts';
 import { newId } from '../../base/id.ts';
-import { createOwners, type Owners } from '../owners.ts';
+import { createOwners, type Owners } from '../queue.ts';
 import type { JetStreamConnection } from './connection.ts';
 import { readJson } from './message.ts';
 import type { JetStreamTiming } from './timing.ts';

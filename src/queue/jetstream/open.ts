@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { PlaceOf } from '../owners.ts';
-import type { Consumer, Queue } from '../queue.ts';
+import type { Consumer, PlaceOf, Queue } from '../queue.ts';
 import { type ConnectionSession, openConnection, unreachable } from './connection.ts';
 import { startConsumer } from './consumer.ts';
 import { createPublisher } from './publish.ts';

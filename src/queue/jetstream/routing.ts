@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { repeat } from '../../base/due-work.ts';
-import type { PlaceOf } from '../owners.ts';
-import type { Queue } from '../queue.ts';
+import type { PlaceOf, Queue } from '../queue.ts';
 import { type JetStreamConnection, unreachable } from './connection.ts';
 import { handOver, serveMember } from './hand-over.ts';
 import { joinMembers, type Members, retryMs } from './members.ts';

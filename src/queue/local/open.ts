@@ -1,8 +1,14 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
-import { createOwners, type Owners, type PlaceOf } from '../owners.ts';
-import type { Consumer, Queue, QueueMessage } from '../queue.ts';
+import {
+  type Consumer,
+  createOwners,
+  type Owners,
+  type PlaceOf,
+  type Queue,
+  type QueueMessage,
+} from '../queue.ts';
 import { redeliveryDelayMs } from '../redelivery.ts';
 
 /** Options for openLocalQueue(). */
