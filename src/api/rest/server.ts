@@ -1,6 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { appendPeerAddress } from '../../base/client-address.ts';
 import {
   type ConnectionLimits,
   defaultConnectionLimits,
@@ -8,7 +7,7 @@ import {
   httpOptions,
   watchRequest,
 } from '../../base/connections.ts';
-import { refuseMalformed } from '../../base/malformed-requests.ts';
+import { appendPeerAddress, refuseMalformed } from '../../base/incoming-requests.ts';
 import { resetConnection } from '../../contract/abort-response.ts';
 
 export interface RunningServer {

@@ -1,6 +1,6 @@
 import type { DescMethod, MessageShape } from '@bufbuild/protobuf';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { clientAddress, forwardedForHeader } from '../../base/client-address.ts';
+import { clientAddress, forwardedForHeader } from '../../base/incoming-requests.ts';
 import type { CallContext, Headers, Session } from '../../contract/caller.ts';
 import { refusalOf } from '../../contract/permission.ts';
 import {

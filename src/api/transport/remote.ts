@@ -15,7 +15,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from '../../../gen/health/v1/health_pb.ts';
-import { forwardedForHeader } from '../../base/client-address.ts';
+import { forwardedForHeader } from '../../base/incoming-requests.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Permissions } from '../../contract/permission.ts';
 import {

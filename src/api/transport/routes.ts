@@ -1,7 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
-import { clientAddress, forwardedForHeader } from '../../base/client-address.ts';
+import { clientAddress, forwardedForHeader } from '../../base/incoming-requests.ts';
 import type { Log } from '../../base/log.ts';
 import { abortResponse } from '../../contract/abort-response.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';

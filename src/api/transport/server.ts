@@ -6,7 +6,6 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import { appendPeerAddress } from '../../base/client-address.ts';
 import {
   bindSession,
   type ConnectionLimits,
@@ -16,7 +15,7 @@ import {
   httpOptions,
   watchRequest,
 } from '../../base/connections.ts';
-import { refuseMalformed } from '../../base/malformed-requests.ts';
+import { appendPeerAddress, refuseMalformed } from '../../base/incoming-requests.ts';
 import { resetConnection } from '../../contract/abort-response.ts';
 import { formatConnectError, type RpcListener } from './adapter.ts';
 
