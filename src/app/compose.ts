@@ -10,9 +10,9 @@ import { isBatchFile } from '../contract/files.ts';
 import { services } from '../contract/services.ts';
 import { createDestinations } from '../destinations/destinations.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { findUnknownPrice } from '../jobs/credits.ts';
 import type { JobChanges } from '../jobs/job-events.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
-import { findUnknownPrice } from '../jobs/prices.ts';
 import { kinds } from '../kinds/list.ts';
 import { createImageLinks, type ImageLinks } from '../links/image-links.ts';
 import {

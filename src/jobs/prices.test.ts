@@ -4,8 +4,8 @@ import { services } from '../contract/services.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
 import type { JobSettings } from './context.ts';
+import { findUnknownPrice, listKindPrices } from './credits.ts';
 import { resolveJobTypes } from './job-types.ts';
-import { findUnknownPrice, listKindPrices } from './prices.ts';
 
 const jobTypes = resolveJobTypes(services, kinds, markets);
 const settingsWith = (changes: Partial<JobSettings>) =>

@@ -12,7 +12,7 @@ import type { Backlog } from '../store/batches.ts';
 import type { Job, Mode } from '../store/documents.ts';
 import type { OriginPause } from '../store/origin-state.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';
-import { findExcess, findShortfall } from './credits.ts';
+import { chargedAt, estimate, findExcess, findShortfall } from './credits.ts';
 import type { ResolvedJobType } from './job-types.ts';
 import {
   estimateSeconds,
@@ -20,7 +20,6 @@ import {
   type PlannedOrigin,
   plannedOrigins,
 } from './origins.ts';
-import { chargedAt, estimate } from './prices.ts';
 import { notTracked } from './queries/item-changes.ts';
 import { isOpen } from './queries/progress.ts';
 import { recordFieldsOf } from './queries/rows.ts';

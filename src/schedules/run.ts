@@ -8,7 +8,7 @@ import { idFromName } from '../base/id.ts';
 import { Fault, summarizeProblems } from '../contract/fault.ts';
 import { toJobName } from '../contract/submit-options.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { unitPriceIn } from '../jobs/prices.ts';
+import { unitPriceIn } from '../jobs/credits.ts';
 import { finishSubmit, submit } from '../jobs/steps/submit.ts';
 import type { Job } from '../store/documents.ts';
 import type { PendingRun, Schedule, ScheduleRun } from '../store/schedules.ts';

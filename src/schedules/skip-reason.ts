@@ -3,7 +3,7 @@ import { readMode } from '../access/test-account.ts';
 import { Fault } from '../contract/fault.ts';
 import { refusalOf } from '../contract/permission.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { unitPriceIn } from '../jobs/prices.ts';
+import { unitPriceIn } from '../jobs/credits.ts';
 import { cancel } from '../jobs/steps/decide.ts';
 import type { ApiKey } from '../store/documents.ts';
 import type { PendingRun, Schedule } from '../store/schedules.ts';

@@ -1,7 +1,7 @@
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { unitPriceIn } from '../jobs/prices.ts';
+import { unitPriceIn } from '../jobs/credits.ts';
 import { optionChecks } from '../jobs/quote.ts';
 import type { Job, Mode } from '../store/documents.ts';
 import { nextTime, problemOfCron, problemOfTimeZone, type Timing } from './cron.ts';

@@ -88,7 +88,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
 
 /**
  * Returns the area of a path: "src/api/transport" for "src/api/services/core.ts", and "src/jobs" for
- * "src/jobs/prices.ts", where the folder below has no area; outside src the top-level folder.
+ * "src/jobs/credits.ts", where the folder below has no area; outside src the top-level folder.
  */
 export function areaOf(path: string): string {
   const [top, second, third] = path.split('/');

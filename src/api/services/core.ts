@@ -15,8 +15,8 @@ import { mergeProblems, placeProblems, problemsOf } from '../../contract/problem
 import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
 import { canAwaitOutcome, canWait } from '../../contract/wait.ts';
 import { approvalWaitMs, type JobContext } from '../../jobs/context.ts';
+import { listKindPrices } from '../../jobs/credits.ts';
 import { fullName } from '../../jobs/job-types.ts';
-import { listKindPrices } from '../../jobs/prices.ts';
 import type { User } from '../../store/documents.ts';
 import { accountHandlers } from './account.ts';
 import {

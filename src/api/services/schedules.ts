@@ -17,7 +17,7 @@ import {
   type SubmitOptions,
 } from '../../contract/submit-options.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { unitPriceIn } from '../../jobs/prices.ts';
+import { unitPriceIn } from '../../jobs/credits.ts';
 import {
   pauseSchedule,
   requireSchedule,
