@@ -9,9 +9,12 @@ import {
 } from '../fetch/origin-scheduler.ts';
 import { createPageMemory, type PageMemory } from '../fetch/page-memory.ts';
 import { type FetchMethod, originPolicy } from '../fetch/policy.ts';
+import { createSandboxPages, type SandboxPagesOptions } from '../fetch/sandbox-pages.ts';
+import type { Pages } from '../jobs/context.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/lookup.ts';
 import type { Store } from '../store/store.ts';
 import { openBotIdentity } from './bot-identity.ts';
+import { createSandboxProcess } from './sandbox.ts';
 import { traceFetcher } from './telemetry.ts';
 
 export interface FetchingOptions
@@ -90,6 +93,40 @@ export async function openFetching(options: FetchingOptions): Promise<Fetching> 
     async close() {
       await pages.close();
       await fetcher.close();
+    },
+  };
+}
+
+type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf' | 'memory'>;
+
+/**
+ * Adds access to the sandbox to a process that reads pages: units of test jobs read its fake
+ * marketplaces, all others the origins. The fake marketplaces run in a child process from the first
+ * test unit until `close()`. They end with this process, however it ends.
+ */
+export function withSandbox(
+  { pages, memory, close }: Omit<Fetching, 'pages'> & { pages: Pages },
+  options: SandboxOptions,
+): { pages: Pages; close: Fetching['close'] } {
+  const marketplaces = createSandboxProcess(options.log);
+  const sandbox = createSandboxPages({
+    ...options,
+    memory,
+    addresses: marketplaces.addresses,
+    limitsOf: limitsOfMarket,
+  });
+  return {
+    pages: {
+      ...pages,
+      openSession: (market, region, signal, caller) =>
+        caller.mode === 'test'
+          ? sandbox.openSession(market, region, signal, caller)
+          : pages.openSession(market, region, signal, caller),
+    },
+    async close() {
+      await close();
+      await sandbox.close();
+      await marketplaces.stop();
     },
   };
 }

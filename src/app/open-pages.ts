@@ -24,10 +24,7 @@ export async function openPages(
   options: FetchingOptions & { config: Pick<Config, 'sandbox'> },
 ): Promise<Pick<Fetching, 'close'> & { pages: Pages }> {
   if (readsPages) {
-    const [{ openFetching }, { withSandbox }] = await Promise.all([
-      import('./open-fetching.ts'),
-      import('./sandbox.ts'),
-    ]);
+    const { openFetching, withSandbox } = await import('./open-fetching.ts');
     const fetching = await openFetching(options);
     const { userAgent, sandbox } = options.config;
     return sandbox ? withSandbox(fetching, { ...options, userAgent }) : fetching;

@@ -2,14 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import {
-  createSandboxPages,
-  type SandboxAddresses,
-  type SandboxPagesOptions,
-} from '../fetch/sandbox-pages.ts';
-import type { Pages } from '../jobs/context.ts';
-import { limitsOfMarket } from '../markets/lookup.ts';
-import type { Fetching } from './open-fetching.ts';
+import type { SandboxAddresses } from '../fetch/sandbox-pages.ts';
 import { programs, readFirstReport } from './programs.ts';
 
 /** Time in which the fake marketplaces must start, in milliseconds. */
@@ -25,41 +18,8 @@ interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-export type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf' | 'memory'>;
-
-/**
- * Adds access to the sandbox to a process that reads pages: units of test jobs read its fake
- * marketplaces, all others the origins. The fake marketplaces run in a child process from the first
- * test unit until `close()`. They end with this process, however it ends.
- */
-export function withSandbox(
-  { pages, memory, close }: Omit<Fetching, 'pages'> & { pages: Pages },
-  options: SandboxOptions,
-): { pages: Pages; close: Fetching['close'] } {
-  const marketplaces = createSandboxProcess(options.log);
-  const sandbox = createSandboxPages({
-    ...options,
-    memory,
-    addresses: marketplaces.addresses,
-    limitsOf: limitsOfMarket,
-  });
-  return {
-    pages: {
-      ...pages,
-      openSession: (market, region, signal, caller) =>
-        caller.mode === 'test'
-          ? sandbox.openSession(market, region, signal, caller)
-          : pages.openSession(market, region, signal, caller),
-    },
-    async close() {
-      await close();
-      await sandbox.close();
-      await marketplaces.stop();
-    },
-  };
-}
-
-function createSandboxProcess(log: Log): SandboxProcess {
+/** Creates the process. The fake marketplaces end with this process, however it ends. */
+export function createSandboxProcess(log: Log): SandboxProcess {
   let child: ChildProcess | null = null;
   let starting: Promise<SandboxAddresses> | null = null;
   let isStopped = false;
