@@ -8,7 +8,7 @@ import {
   values as valuesOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { isWholeBody } from '../../src/contract/json/message-writer.ts';
-import { isBig } from '../../src/contract/json/scalars.ts';
+import { isBig } from '../../src/contract/json/values.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { boundOf, isRequired, rulesOf } from '../../src/contract/rules.ts';
 import { type Direction, findMessage } from './names.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { FieldRules, StringRules } from '../../gen/gleaner/validate/rules_pb.ts';
 import { isWholeBody } from '../../src/contract/json/message-writer.ts';
-import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
+import { integerBounds, isBig } from '../../src/contract/json/values.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';
 import { type Direction, findMessage, type NameSchema } from './names.ts';

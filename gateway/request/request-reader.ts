@@ -7,7 +7,6 @@ import {
   membersReader,
   type ReadMembers,
 } from '../../src/contract/json/message-reader.ts';
-import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/parse.ts';
 import {
   createReadState,
   type ReadState,
@@ -15,6 +14,7 @@ import {
   refused,
 } from '../../src/contract/json/read-state.ts';
 import { textReader } from '../../src/contract/json/text.ts';
+import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/values.ts';
 import { pathPart } from '../../src/contract/path-part.ts';
 import { problemText, quote } from '../../src/contract/problem-texts.ts';
 import { mergeProblems, problemsOf } from '../../src/contract/problems.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SubmitVariantSoldRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { Fault } from './fault.ts';
-import { formatJson, parseJson, parseJsonLiterals } from './json/parse.ts';
+import { formatJson, parseJson, parseJsonLiterals } from './json/values.ts';
 import { readRequestText } from './request-text.ts';
 
 const item = { item_id: '1', shop_id: '2', country: 'sg' };

@@ -18,7 +18,7 @@ import { z } from 'zod';
 import { type Job, JobSchema, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { type FaultCode, faultCodes } from '../../contract/fault.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
-import { showTimestamp } from '../../contract/json/scalars.ts';
+import { showTimestamp } from '../../contract/json/values.ts';
 import { takesSubmitOptions } from '../../contract/submit-options.ts';
 import { content, describeError, jobIdOf, type ToolCaller } from './call-tool.ts';
 import { readResults, resultsToolName } from './results.ts';

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { TimestampSchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { isBig } from '../../contract/json/scalars.ts';
+import { isBig } from '../../contract/json/values.ts';
 
 type Convert = (value: never) => unknown;
 

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../contract/fault.ts';
-import { integerBounds } from '../../contract/json/scalars.ts';
+import { integerBounds } from '../../contract/json/values.ts';
 import { quote } from '../../contract/problem-texts.ts';
 
 /** A text that JavaScript reads as a number that is not decimal: "0x10" is 16. */

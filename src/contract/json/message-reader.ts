@@ -14,7 +14,6 @@ import {
 import { problemText } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
-import { formatJson } from './parse.ts';
 import {
   createReadState,
   ignoreField,
@@ -25,12 +24,13 @@ import {
 } from './read-state.ts';
 import {
   enumReader,
+  formatJson,
   isBig,
   NumberLiteral,
   type ReadValue,
   readTimestamp,
   scalarReader,
-} from './scalars.ts';
+} from './values.ts';
 
 /** Assigns a JSON object's members to a message; unknown members are recorded as ignored. */
 export type ReadMembers = (

@@ -14,7 +14,7 @@ import {
   whole_body as wholeBodyOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { restName } from '../rest-form.ts';
-import { isBig, showTimestamp } from './scalars.ts';
+import { isBig, showTimestamp } from './values.ts';
 
 /**
  * Writes a message as JSON text: REST names; integers as numbers if a double can represent them,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseJson, parseJsonLiterals } from './parse.ts';
+import { parseJson, parseJsonLiterals } from './values.ts';
 
 const accepted: [text: string, value: unknown][] = [
   ['null', null],
