@@ -288,3 +288,16 @@ export function followRedirects(fetch: FetchPage, max: number = maxRedirects): F
   };
   return (request) => (request.redirects ? follow(request) : fetch(request));
 }
+
+/**
+ * Wraps a fetch function so that requests for a named origin are sent to the origins file's address
+ * of the region. Responses have the addresses of the named origin.
+ */
+export function atOriginOf(fetch: FetchPage): FetchPage {
+  const fetchFrom = async ({ origin, isReady, ...request }: PageRequest) => {
+    const renamed = (response: PageResponse) => ({ ...response, url: origin + request.path });
+    const expected = isReady && { isReady: (document: PageResponse) => isReady(renamed(document)) };
+    return renamed(await fetch({ ...request, ...expected }));
+  };
+  return (request) => (request.origin === undefined ? fetch(request) : fetchFrom(request));
+}

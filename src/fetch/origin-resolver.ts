@@ -1,7 +1,7 @@
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { storeOrigin } from './address.ts';
-import type { FetchPage, PageRequest, PageResponse } from './page.ts';
+import type { PageRequest } from './page.ts';
 
 /**
  * Returns the scheme, host, and port of a request's target. Throws `origin_missing` or
@@ -24,19 +24,6 @@ export function createOriginResolver(origins: Origins): ResolveOrigin {
       throw new Fault('origin_missing', missingOriginMessage(market, region));
     return address;
   };
-}
-
-/**
- * Wraps a fetch function so that requests for a named origin are sent to the origins file's address
- * of the region. Responses have the addresses of the named origin.
- */
-export function atOriginOf(fetch: FetchPage): FetchPage {
-  const fetchFrom = async ({ origin, isReady, ...request }: PageRequest) => {
-    const renamed = (response: PageResponse) => ({ ...response, url: origin + request.path });
-    const expected = isReady && { isReady: (document: PageResponse) => isReady(renamed(document)) };
-    return renamed(await fetch({ ...request, ...expected }));
-  };
-  return (request) => (request.origin === undefined ? fetch(request) : fetchFrom(request));
 }
 
 /**

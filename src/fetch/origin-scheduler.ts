@@ -2,10 +2,14 @@ import { newId } from '../base/id.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { type AcquireOptions, createUrgentTasks } from './concurrency-limit.ts';
-import { createFetchSession, type FetchSession, followRedirects } from './fetch-session.ts';
+import {
+  atOriginOf,
+  createFetchSession,
+  type FetchSession,
+  followRedirects,
+} from './fetch-session.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
-import { atOriginOf } from './origin-resolver.ts';
 import {
   createOriginThrottles,
   type OriginThrottle,

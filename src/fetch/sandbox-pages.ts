@@ -7,10 +7,14 @@ import {
   type ConcurrencyLimit,
   createConcurrencyLimit,
 } from './concurrency-limit.ts';
-import { createFetchSession, type FetchSession, followRedirects } from './fetch-session.ts';
+import {
+  atOriginOf,
+  createFetchSession,
+  type FetchSession,
+  followRedirects,
+} from './fetch-session.ts';
 import { createHttpFetcher, type Fetcher } from './http.ts';
 import type { MarketLimits } from './limits.ts';
-import { atOriginOf } from './origin-resolver.ts';
 import type { OriginThrottle } from './origin-throttle.ts';
 import type { FetchPage } from './page.ts';
 import type { PageMemory } from './page-memory.ts';
