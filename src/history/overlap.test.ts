@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import { newId } from '../base/id.ts';
-import { newBatch, type Outcome } from '../store/batches.ts';
+import { newBatch } from '../store/batch-store.ts';
+import type { Outcome } from '../store/batches.ts';
 import { aRun, someValues } from '../store/conformance/history-samples.ts';
 import { aJob } from '../store/conformance/samples.ts';
 import { listChanges, listObservations, listTrackedItems } from '../store/history.ts';

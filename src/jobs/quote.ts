@@ -8,7 +8,7 @@ import { seriesOf } from '../contract/track.ts';
 import { describePauseReason } from '../fetch/request-outcome.ts';
 import type { Plan } from '../kinds/kind.ts';
 import { parseHold, problemsOfHold } from '../quality/data-quality.ts';
-import type { Backlog } from '../store/batches.ts';
+import type { Backlog } from '../store/batch-store.ts';
 import type { Job, Mode } from '../store/documents.ts';
 import type { OriginPause } from '../store/origin-state.ts';
 import { approvalWaitMs, type JobContext } from './context.ts';

@@ -1,7 +1,7 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import { cacheReading } from '../base/cached-reading.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Backlog } from '../store/batches.ts';
+import type { Backlog } from '../store/batch-store.ts';
 import type { Store } from '../store/store.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { processDue } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
-import { countsOf } from '../store/counts.ts';
+import { countsOf } from '../store/batch-store.ts';
 import type { Job, JobHold, NoticeReason } from '../store/documents.ts';
 import type { TrackingRun } from '../store/history.ts';
 import { advanceJobNotice } from '../store/jobs.ts';

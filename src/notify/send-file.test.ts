@@ -11,7 +11,7 @@ import type { ReceivedMessage } from '../../test/support/servers/receiver.ts';
 import { createDestinations } from '../destinations/destinations.ts';
 import { reject, stopRunning } from '../jobs/steps/decide.ts';
 import { deleteFiles } from '../jobs/steps/delete.ts';
-import { countsOf } from '../store/counts.ts';
+import { countsOf } from '../store/batch-store.ts';
 import type { Destination } from '../store/destinations.ts';
 import type { Delivery } from '../store/documents.ts';
 

@@ -1,4 +1,5 @@
-import type { Batch, Batches, BatchKey, BatchStore, BatchWait, IsolatedUnit } from './batches.ts';
+import type { Batches, BatchStore } from './batch-store.ts';
+import type { Batch, BatchKey, BatchWait, IsolatedUnit } from './batches.ts';
 
 /** Fields of a claimed batch that its worker changes beside the outcomes. */
 export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'>>;

@@ -1,5 +1,6 @@
 import { Fault } from '../contract/fault.ts';
-import type { Batch, Outcome, OutcomeWrite, Segment } from './batches.ts';
+import type { OutcomeWrite } from './batch-store.ts';
+import type { Batch, Outcome, Segment } from './batches.ts';
 
 /** Outcomes of a batch by the index of the unit. */
 export type Outcomes = Record<number, Outcome>;

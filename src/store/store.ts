@@ -1,4 +1,4 @@
-import type { BatchStore } from './batches.ts';
+import type { BatchStore } from './batch-store.ts';
 import type { Collections } from './collections.ts';
 import type { JobStore } from './jobs.ts';
 import type { KeyStore } from './keys.ts';

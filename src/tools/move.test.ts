@@ -11,7 +11,7 @@ import { newId } from '../base/id.ts';
 import { openFiles } from '../blobs/files/open.ts';
 import { lockData } from '../stack/data-folder.ts';
 import { listAuditEntries } from '../store/audit-log.ts';
-import { findUnit, firstWait } from '../store/batches.ts';
+import { findUnit, firstWait } from '../store/batch-store.ts';
 import { updateClaim } from '../store/claims.ts';
 import {
   aChange,

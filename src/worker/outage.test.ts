@@ -6,8 +6,7 @@ import {
 } from '../../test/support/jobs/jobs.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
-import { firstWait } from '../store/batches.ts';
-import { countsOf, inFlightOf } from '../store/counts.ts';
+import { countsOf, firstWait, inFlightOf } from '../store/batch-store.ts';
 import type { Job } from '../store/documents.ts';
 import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';

@@ -9,7 +9,7 @@ import {
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';
-import { countsOf } from '../store/counts.ts';
+import { countsOf } from '../store/batch-store.ts';
 import { replaceMethods, wrapMethods } from '../store/wrap.ts';
 import { startWorker } from './worker.ts';
 

@@ -9,7 +9,7 @@ import type { JobTypes } from '../../jobs/job-types.ts';
 import { waitingFor } from '../../jobs/queries/progress.ts';
 import { fileName, type ResultFile } from '../../jobs/queries/results.ts';
 import { filesExpireAt } from '../../jobs/steps/delete.ts';
-import { emptyCounts } from '../../store/counts.ts';
+import { emptyCounts } from '../../store/batch-store.ts';
 import type { Counts, Job, User } from '../../store/documents.ts';
 import { isRejected, jobStatus } from '../../store/job-states.ts';
 import { toMessage } from './to-message.ts';

@@ -1,4 +1,4 @@
-import { countsOf } from '../../store/counts.ts';
+import { countsOf } from '../../store/batch-store.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Counts, DeletedJob, Job, LedgerEntry } from '../../store/documents.ts';
 import { openStates } from '../../store/job-states.ts';

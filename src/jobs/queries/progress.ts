@@ -1,7 +1,7 @@
 import { timeOfDay } from '../../base/clock.ts';
 import { isWithin } from '../../base/working-hours.ts';
-import { type BatchSummary, firstWait } from '../../store/batches.ts';
-import { countsOf, inFlightOf } from '../../store/counts.ts';
+import { countsOf, firstWait, inFlightOf } from '../../store/batch-store.ts';
+import type { BatchSummary } from '../../store/batches.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import { isRejected, runningStates } from '../../store/job-states.ts';
 import type { JobContext } from '../context.ts';

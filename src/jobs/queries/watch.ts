@@ -9,8 +9,8 @@ import {
   timingHeader,
 } from '../../contract/response-headers.ts';
 import type { JobSnapshot } from '../../kinds/kind.ts';
+import { countsOf } from '../../store/batch-store.ts';
 import type { Outcome } from '../../store/batches.ts';
-import { countsOf } from '../../store/counts.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 

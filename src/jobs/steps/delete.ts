@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { testAccountId } from '../../access/principal.ts';
 import type { Retention } from '../../base/limits.ts';
 import { Fault } from '../../contract/fault.ts';
-import { countsOf } from '../../store/counts.ts';
+import { countsOf } from '../../store/batch-store.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { eraseUserRecords } from '../../store/erasure.ts';

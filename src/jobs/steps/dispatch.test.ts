@@ -10,10 +10,10 @@ import {
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
 import { sampleMessage } from '../../queue/conformance.ts';
+import { countsOf, inFlightOf } from '../../store/batch-store.ts';
 import { type BatchReference, batchKey } from '../../store/batches.ts';
 import { releaseBatch } from '../../store/claims.ts';
 import { aBatch, aFailure, aJob, aProcess, units } from '../../store/conformance/samples.ts';
-import { countsOf, inFlightOf } from '../../store/counts.ts';
 import { queueUnavailable } from '../../store/operations.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';

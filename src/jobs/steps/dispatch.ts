@@ -1,13 +1,8 @@
 import { hostname } from 'node:os';
 import { Fault } from '../../contract/fault.ts';
 import { storeOfUnit } from '../../markets/lookup.ts';
-import {
-  type BatchReference,
-  type InFlight,
-  type QueuedBatch,
-  unqueue,
-} from '../../store/batches.ts';
-import { inFlightOf } from '../../store/counts.ts';
+import { type InFlight, inFlightOf, unqueue } from '../../store/batch-store.ts';
+import type { BatchReference, QueuedBatch } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { findLiveProcesses, queueUnavailable, silentMs } from '../../store/operations.ts';
 import type { JobContext } from '../context.ts';

@@ -1,6 +1,5 @@
 import { holdOf, parseHold } from '../../quality/data-quality.ts';
-import { hasOutstanding, type OutstandingState } from '../../store/batches.ts';
-import { countsOf } from '../../store/counts.ts';
+import { countsOf, hasOutstanding, type OutstandingState } from '../../store/batch-store.ts';
 import type { Counts, EndedState, Job, JobHold, JobState } from '../../store/documents.ts';
 import { aggregate, endingStates } from '../../store/job-states.ts';
 import { discountOf } from '../../store/jobs.ts';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
-import { hasOutstanding } from '../../store/batches.ts';
+import { hasOutstanding } from '../../store/batch-store.ts';
 import { findJobByNumber } from '../../store/jobs.ts';
 import { sweep } from '../../sweep/sweep.ts';
 

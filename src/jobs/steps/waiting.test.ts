@@ -10,7 +10,7 @@ import {
 import { flushTasks } from '../../../test/support/time/clock.ts';
 import { jobServiceHandlers } from '../../api/services/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
-import { countsOf } from '../../store/counts.ts';
+import { countsOf } from '../../store/batch-store.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { waitOf } from './read-batch.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { type QueuedBatch, unqueue } from '../batches.ts';
+import { inFlightOf, unqueue } from '../batch-store.ts';
+import type { QueuedBatch } from '../batches.ts';
 import { excuseClaim, excuseEarlierClaim, releaseBatch, updateClaim } from '../claims.ts';
-import { inFlightOf } from '../counts.ts';
 import {
   aBatch,
   aFailure,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { type Batch, findUnit, type Unit } from '../batches.ts';
-import { countsOf } from '../counts.ts';
+import { countsOf, findUnit } from '../batch-store.ts';
+import type { Batch, Unit } from '../batches.ts';
 import type { Job } from '../documents.ts';
 import { findJobByNumber } from '../jobs.ts';
 import { aBatch, aJob, aTime, someBatches, storeJob, units } from './samples.ts';

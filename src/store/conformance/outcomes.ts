@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Batch, hasOutstanding, type Outcome, type OutstandingState } from '../batches.ts';
+import { countsOf, hasOutstanding, type OutstandingState } from '../batch-store.ts';
+import type { Batch, Outcome } from '../batches.ts';
 import { releaseBatch, updateClaim } from '../claims.ts';
-import { countsOf } from '../counts.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { findUnit, hasOutstanding } from '../batches.ts';
+import { countsOf, findUnit, hasOutstanding, inFlightOf } from '../batch-store.ts';
 import { releaseBatch } from '../claims.ts';
-import { countsOf, inFlightOf } from '../counts.ts';
 import { aBatch, aFailure, aJob, aSuccess, aTime, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';
 

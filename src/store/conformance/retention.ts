@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { batchKey, findUnit, type KeptPageLocation, type Outcome } from '../batches.ts';
+import { countsOf, findUnit } from '../batch-store.ts';
+import { batchKey, type KeptPageLocation, type Outcome } from '../batches.ts';
 import type { Where } from '../collection.ts';
-import { countsOf } from '../counts.ts';
 import type { FieldOf } from '../declaration.ts';
 import type { Job } from '../documents.ts';
 import { markFilesDeleted, removePagePlaces } from '../retention.ts';

@@ -1,12 +1,6 @@
 import { newId } from '../../base/id.ts';
-import {
-  type Batch,
-  batchKey,
-  newBatch,
-  type Outcome,
-  type Segment,
-  type Unit,
-} from '../batches.ts';
+import { newBatch } from '../batch-store.ts';
+import { type Batch, batchKey, type Outcome, type Segment, type Unit } from '../batches.ts';
 import type { Collection } from '../collection.ts';
 import { declarations } from '../collections.ts';
 import { typeOf } from '../declaration.ts';

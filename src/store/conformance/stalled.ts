@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { batchKey, unqueue } from '../batches.ts';
+import { unqueue } from '../batch-store.ts';
+import { batchKey } from '../batches.ts';
 import { releaseBatch } from '../claims.ts';
 import { aFailure, aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Batch, type BatchWait, firstWait } from '../batches.ts';
+import { firstWait } from '../batch-store.ts';
+import type { Batch, BatchWait } from '../batches.ts';
 import { releaseBatch, updateClaim } from '../claims.ts';
 import { aFailure, aSegment, aSuccess, aTime, storeClaimedBatch, storeJob } from './samples.ts';
 import { collect, type OpenStores, setUpStores } from './stores.ts';

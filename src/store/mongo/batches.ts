@@ -1,8 +1,8 @@
 import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
+import type { BatchStore } from '../batch-store.ts';
 import {
   type BatchCollection,
-  type BatchStore,
   batchDeclaration,
   type QueuedBatch,
   type StoredBatch,

@@ -1,7 +1,8 @@
 import type { UpdateFilter } from 'mongodb';
 import { type BoundedMap, createBoundedMap } from '../../base/bounded-map.ts';
 import { newId } from '../../base/id.ts';
-import type { BatchKey, BatchState, Outcome, OutcomeWrite } from '../batches.ts';
+import type { OutcomeWrite } from '../batch-store.ts';
+import type { BatchKey, BatchState, Outcome } from '../batches.ts';
 import {
   addOutcomes,
   countOutcomes,

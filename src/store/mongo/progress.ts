@@ -1,7 +1,14 @@
 import type { Filter } from 'mongodb';
-import type { Backlog, Batch, BatchState, ProgressStore } from '../batches.ts';
+import {
+  type Backlog,
+  type CountRow,
+  type InFlightCount,
+  inFlightByJob,
+  type ProgressStore,
+  readCounts,
+} from '../batch-store.ts';
+import type { Batch, BatchState } from '../batches.ts';
 import { inChunks, readInOrder } from '../collection.ts';
-import { type CountRow, type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
 import type { BatchDocument, MongoCollections } from './schema.ts';

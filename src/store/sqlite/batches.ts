@@ -1,11 +1,10 @@
+import type { BatchStore, OutcomeWrite } from '../batch-store.ts';
 import {
   type BatchCollection,
   type BatchKey,
   type BatchState,
-  type BatchStore,
   batchDeclaration,
   type Outcome,
-  type OutcomeWrite,
   type QueuedBatch,
   type StoredBatch,
   type Unit,

@@ -1,13 +1,12 @@
 import {
   type Backlog,
-  type Batch,
-  batchDeclaration,
+  type InFlightCount,
+  inFlightByJob,
   type ProgressStore,
-  type StoredBatch,
-  type Unit,
-} from '../batches.ts';
+  readCounts,
+} from '../batch-store.ts';
+import { type Batch, batchDeclaration, type StoredBatch, type Unit } from '../batches.ts';
 import { inChunks, readInOrder } from '../collection.ts';
-import { type InFlightCount, inFlightByJob, readCounts } from '../counts.ts';
 import type { Counts } from '../documents.ts';
 import { mapWhole } from './collection.ts';
 import type { RowReader, SqliteConnection, Value } from './connection.ts';
