@@ -1,6 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
+import type { Fault } from '../contract/fault.ts';
 import type { Store } from '../store/store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { changeHistories, type Histories } from './drift-record.ts';
 import { computeShares, type Example, learn, noHistory } from './drift-rule.ts';
 import {
@@ -239,5 +242,41 @@ function createAllowance(
     if (left < 1) return false;
     left -= 1;
     return true;
+  };
+}
+
+/** Reports the records and the faults of one unit to the drift watch, page by page. */
+export interface DriftObserver {
+  /** Records the fields of the next record whose values on its page contradict each other. */
+  contradictions(fields: readonly string[]): void;
+  page(records: readonly JsonObject[]): void;
+  fault(fault: Fault): void;
+}
+
+/** Observer of pages that are not to be watched. */
+export const unwatched: DriftObserver = { contradictions() {}, page() {}, fault() {} };
+
+/** Creates an observer of one unit's pages of a market. */
+export function createDriftObserver(
+  { drift, metrics }: { drift: DriftWatcher; metrics: Metrics },
+  market: string,
+  page: string,
+  unit: Example,
+): DriftObserver {
+  let contradicted: ReadonlySet<string> = new Set();
+  return {
+    contradictions(fields) {
+      contradicted = new Set(fields);
+    },
+    page(records) {
+      for (const field of contradicted)
+        metrics.add('gleaner_contradictions_total', { market, field });
+      drift.look(market, page, records, unit, contradicted);
+      contradicted = new Set();
+    },
+    fault({ code }) {
+      if (code === 'page_unreadable' || code === 'page_empty')
+        drift.watchUnreadable(market, page, unit);
+    },
   };
 }

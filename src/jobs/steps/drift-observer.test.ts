@@ -3,7 +3,7 @@ import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs
 import type { FetchPage } from '../../fetch/page.ts';
 import { listFieldDrift } from '../../quality/alarms.ts';
 import { sweep } from '../../sweep/sweep.ts';
-import { createDriftObserver } from './read-listing.ts';
+import { observeUnit } from './read-unit.ts';
 
 let fixture: JobFixture;
 let userId: string;
@@ -95,7 +95,7 @@ test('fields whose values contradict each other are counted for the next record'
   const job = (await context.store.jobs.get(jobId))!;
   const [batch] = await Array.fromAsync(context.store.batches.read(jobId));
   fixture.metrics.take();
-  const observer = createDriftObserver(context, job, batch!, 0);
+  const observer = observeUnit(context, { job, batch: batch!, index: 0 });
   observer.contradictions(['createTime']);
   observer.page([{ createTime: 1 }]);
   observer.page([{ createTime: 1 }]);

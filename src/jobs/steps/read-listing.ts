@@ -9,56 +9,14 @@ import type {
   ReadContext,
 } from '../../markets/market.ts';
 import { createQualityCounter } from '../../quality/data-quality.ts';
-import type { Batch, Outcome } from '../../store/batches.ts';
-import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
+import type { DriftObserver } from '../../quality/drift-watcher.ts';
+import type { Outcome } from '../../store/batches.ts';
+import type { QualityCounts, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { driftPageOf } from '../job-types.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { findRecent, type StoredResult } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';
 import type { UnitTarget } from './unit-result.ts';
-
-/** Reports the records and the faults of one unit to the drift watch, page by page. */
-export interface DriftObserver {
-  /** Records the fields of the next record whose values on its page contradict each other. */
-  contradictions(fields: readonly string[]): void;
-  page(records: readonly JsonObject[]): void;
-  fault(fault: Fault): void;
-}
-
-/**
- * Observer for pages of the sandbox and for kept pages, which were observed when they were fetched.
- */
-const ignoring: DriftObserver = { contradictions: () => {}, page: () => {}, fault: () => {} };
-
-/** Creates an observer of one unit's pages. */
-export function createDriftObserver(
-  { drift, jobTypes, metrics }: JobContext,
-  job: Job,
-  batch: Batch,
-  index: number,
-): DriftObserver {
-  if (job.mode === 'test' || job.rereadOf !== null) return ignoring;
-  const { market, region } = batch;
-  const page = driftPageOf(jobTypes.of(job), region);
-  const unit = { region, input: batch.units[index]!.input };
-  let contradicted: ReadonlySet<string> = new Set();
-  return {
-    contradictions(fields) {
-      contradicted = new Set(fields);
-    },
-    page(records) {
-      for (const field of contradicted)
-        metrics.add('gleaner_contradictions_total', { market, field });
-      drift.look(market, page, records, unit, contradicted);
-      contradicted = new Set();
-    },
-    fault: ({ code }) => {
-      if (code === 'page_unreadable' || code === 'page_empty')
-        drift.watchUnreadable(market, page, unit);
-    },
-  };
-}
 
 /**
  * Stored reference to a recent listing file, for later jobs. The file belongs to the job that read

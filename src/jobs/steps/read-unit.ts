@@ -4,14 +4,16 @@ import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
 import type { ReadContext, RecordReader } from '../../markets/market.ts';
+import { createDriftObserver, type DriftObserver, unwatched } from '../../quality/drift-watcher.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext, UnitSession } from '../context.ts';
+import { driftPageOf } from '../job-types.ts';
 import { capturePages, keepsPages, openKeptSession, type UnitPages } from '../kept-pages.ts';
 import { findRecent } from '../reuse.ts';
-import { createDriftObserver, type DriftObserver, readListing } from './read-listing.ts';
+import { readListing } from './read-listing.ts';
 import type { DeferredUnit, UnitResult, UnitTarget } from './unit-result.ts';
 
 /** Attempts of a unit so far, and how long it may be deferred. */
@@ -79,8 +81,8 @@ async function readWithRetries(
   budget: RetryBudget,
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, random } = context;
-  const { job, batch, index } = target;
-  const observer = createDriftObserver(context, job, batch, index);
+  const { job, batch } = target;
+  const observer = observeUnit(context, target);
   for (let attempt = budget.tries; ; ) {
     signal.throwIfAborted();
     const end = await readOnce(context, target, signal, observer);
@@ -100,6 +102,17 @@ async function readWithRetries(
     if (until > budget.until) return withPages(failed(fault, waitExceeded), pages);
     return { until, reason: reasonOf(job, batch, fault), tries: attempt };
   }
+}
+
+/**
+ * Returns the observer of a unit's pages. Pages of the sandbox are not watched, and kept pages were
+ * when they were fetched.
+ */
+export function observeUnit(context: JobContext, { job, batch, index }: UnitTarget): DriftObserver {
+  if (job.mode === 'test' || job.rereadOf !== null) return unwatched;
+  const { market, region, units } = batch;
+  const page = driftPageOf(context.jobTypes.of(job), region);
+  return createDriftObserver(context, market, page, { region, input: units[index]!.input });
 }
 
 /** Result of one attempt at a unit. */
