@@ -1,11 +1,10 @@
 import { type AdmissionTokens, createAdmissionTokens } from '../api/transport/admission-token.ts';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, createSharedClock, type SharedClock, systemClock } from '../base/clock.ts';
 import { type Config, ConfigError } from '../base/config.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
 import { newId } from '../base/id.ts';
 import { createLog, type Log, type LogOutput } from '../base/log.ts';
 import { packageVersion } from '../base/package-folder.ts';
-import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { isBatchFile } from '../contract/files.ts';
 import { services } from '../contract/services.ts';
 import { createDestinations } from '../destinations/destinations.ts';

@@ -1,4 +1,4 @@
-import type { ClockRecord } from '../base/shared-clock.ts';
+import type { ClockRecord } from '../base/clock.ts';
 import type { Collections } from './collections.ts';
 
 /** Names of the sequences that hold the state of the shared clock. */

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../test/support/jobs/jobs.ts';
-import type { Clock } from '../base/clock.ts';
-import { createSharedClock } from '../base/shared-clock.ts';
+import { type Clock, createSharedClock } from '../base/clock.ts';
 import { mkta } from '../markets/mkta/index.ts';
 import { createClockRecord } from '../store/clock-record.ts';
 import { sweep } from '../sweep/sweep.ts';

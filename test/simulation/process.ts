@@ -1,6 +1,5 @@
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, createSharedClock, type SharedClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
-import { createSharedClock, type SharedClock } from '../../src/base/shared-clock.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import { isStream, wrapMethods } from '../../src/store/wrap.ts';
 import type { Owner } from './scheduler.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Random, random } from '../../sandbox/random.ts';
-import type { ClockRecord } from '../../src/base/shared-clock.ts';
+import type { ClockRecord } from '../../src/base/clock.ts';
 import { createMemoryClockRecord } from '../support/time/clock.ts';
 import { drawRates, type FaultRates, noFaults } from './faults.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';

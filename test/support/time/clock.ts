@@ -1,5 +1,4 @@
-import type { Clock } from '../../../src/base/clock.ts';
-import type { ClockRecord, ClockState } from '../../../src/base/shared-clock.ts';
+import type { Clock, ClockRecord, ClockState } from '../../../src/base/clock.ts';
 
 /** A clock that only the test advances. */
 export interface ManualClock extends Clock {

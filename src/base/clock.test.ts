@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock, createMemoryClockRecord } from '../../test/support/time/clock.ts';
+import { type ClockRecord, createSharedClock } from './clock.ts';
 import { createLog, type Log } from './log.ts';
-import { type ClockRecord, createSharedClock } from './shared-clock.ts';
 
 const start = Date.UTC(2030, 0, 7);
 const day = 86_400_000;
