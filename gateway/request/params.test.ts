@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { createReadState } from '../../src/contract/json/read-state.ts';
+import { createReadState } from '../../src/contract/json/values.ts';
 import { shopMessage } from '../fixture/shop.ts';
 import type { FormPart } from './form.ts';
 import { formReader, queryReader } from './params.ts';

@@ -1,12 +1,7 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { assigner, fallbackOf } from '../../src/contract/json/message-reader.ts';
-import {
-  ignoreField,
-  type ReadState,
-  refuse,
-  refused,
-} from '../../src/contract/json/read-state.ts';
 import { type ReadText, textReader } from '../../src/contract/json/text.ts';
+import { ignoreField, type ReadState, refuse, refused } from '../../src/contract/json/values.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';

@@ -7,14 +7,16 @@ import {
   membersReader,
   type ReadMembers,
 } from '../../src/contract/json/message-reader.ts';
+import { textReader } from '../../src/contract/json/text.ts';
 import {
   createReadState,
+  mayHoldLiterals,
+  parseJson,
+  parseJsonLiterals,
   type ReadState,
   refuse,
   refused,
-} from '../../src/contract/json/read-state.ts';
-import { textReader } from '../../src/contract/json/text.ts';
-import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/values.ts';
+} from '../../src/contract/json/values.ts';
 import { pathPart } from '../../src/contract/path-part.ts';
 import { problemText, quote } from '../../src/contract/problem-texts.ts';
 import { mergeProblems, problemsOf } from '../../src/contract/problems.ts';

@@ -5,8 +5,8 @@ import {
 } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Problem } from './fault.ts';
 import { assigner } from './json/message-reader.ts';
-import { createReadState, refuse, refused } from './json/read-state.ts';
 import { textReader } from './json/text.ts';
+import { createReadState, refuse, refused } from './json/values.ts';
 import { quote } from './problem-texts.ts';
 import { validateMessage } from './problems.ts';
 import { submitOptionFields } from './submit-options.ts';

@@ -1,8 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from './fault.ts';
 import { messageReader } from './json/message-reader.ts';
-import { createReadState } from './json/read-state.ts';
-import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json/values.ts';
+import { createReadState, mayHoldLiterals, parseJson, parseJsonLiterals } from './json/values.ts';
 import { maxProblems } from './problem-texts.ts';
 import { mergeProblems, validateMessage } from './problems.ts';
 import { restName } from './rest-form.ts';

@@ -5,7 +5,7 @@ import { origins } from '../../sandbox/list.ts';
 import type { JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
-import { createReadState } from '../contract/json/read-state.ts';
+import { createReadState } from '../contract/json/values.ts';
 import { kinds } from '../kinds/list.ts';
 import { findMismatches, type RecordFields } from '../quality/record-schema.ts';
 import { demoJobs } from '../tools/demo/jobs.ts';

@@ -4,7 +4,7 @@ import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault, type Problem, summarizeProblems } from '../../contract/fault.ts';
 import { messageReader } from '../../contract/json/message-reader.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
-import { createReadState, refused } from '../../contract/json/read-state.ts';
+import { createReadState, refused } from '../../contract/json/values.ts';
 import { readSubmitOptions } from '../../contract/read-submit-options.ts';
 import { type SubmitOptions, takesSubmitOptions } from '../../contract/submit-options.ts';
 import type { Budget } from './budget.ts';

@@ -5,7 +5,7 @@ import { queryReader } from '../../../gateway/request/params.ts';
 import { ListJobsRequestSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { createRateLimit, type RateLimit } from '../../access/rate-limit.ts';
 import { Fault } from '../../contract/fault.ts';
-import { createReadState } from '../../contract/json/read-state.ts';
+import { createReadState } from '../../contract/json/values.ts';
 import { recordedCaller, startTestApi } from './fixture.ts';
 import { addressForms } from './rest.ts';
 

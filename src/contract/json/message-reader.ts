@@ -16,19 +16,17 @@ import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
 import {
   createReadState,
-  ignoreField,
-  isFull,
-  type ReadState,
-  refuse,
-  refused,
-} from './read-state.ts';
-import {
   enumReader,
   formatJson,
+  ignoreField,
   isBig,
+  isFull,
   NumberLiteral,
+  type ReadState,
   type ReadValue,
   readTimestamp,
+  refuse,
+  refused,
   scalarReader,
 } from './values.ts';
 

@@ -1,7 +1,13 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { problemText, quote, shorten } from '../problem-texts.ts';
-import { type ReadState, refuse } from './read-state.ts';
-import { enumReader, integerBounds, isBig, readTimestamp } from './values.ts';
+import {
+  enumReader,
+  integerBounds,
+  isBig,
+  type ReadState,
+  readTimestamp,
+  refuse,
+} from './values.ts';
 
 /**
  * Reads the text of a path segment, query parameter or form field; returns `refused` after

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
 import { type Problem, summarizeProblems } from '../../../contract/fault.ts';
 import { hasFileUnits, type JobType, unitFields } from '../../../contract/job-types.ts';
 import { membersReader } from '../../../contract/json/message-reader.ts';
-import { createReadState } from '../../../contract/json/read-state.ts';
+import { createReadState } from '../../../contract/json/values.ts';
 import { restName } from '../../../contract/rest-form.ts';
 import { columnsOf } from '../../../contract/units/columns.ts';
 import { unitsOfLines } from '../../../contract/units/lines.ts';
