@@ -24,7 +24,7 @@ import { services } from '../contract/services.ts';
 import { drawSandboxPicture, isSandboxPicture } from '../fetch/sandbox-picture.ts';
 import { exportFile } from '../jobs/queries/files.ts';
 import { restoreFile } from '../jobs/steps/restore-file.ts';
-import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
+import { nameRoute, type RequestMetrics } from '../telemetry/metrics.ts';
 import { traceRequests } from '../telemetry/server-spans.ts';
 import { createKeyDirectory } from './bot-identity.ts';
 import type { Program } from './compose.ts';

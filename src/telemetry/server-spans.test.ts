@@ -10,7 +10,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { nameRoute } from './requests.ts';
+import { nameRoute } from './metrics.ts';
 import { traceRequests } from './server-spans.ts';
 
 const exporter = new InMemorySpanExporter();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { context, trace } from '@opentelemetry/api';
 import { attribute } from './attributes.ts';
-import { verbOf } from './requests.ts';
+import { verbOf } from './metrics.ts';
 import { failSpan, recordsSpans, startSpan, type TraceContext } from './trace.ts';
 
 /** Returns the trace context of a request's headers. */

@@ -1,8 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { onDemand } from '../base/on-demand.ts';
-import type { GaugeReaders, Metrics } from './metrics.ts';
+import {
+  createRequestMetrics,
+  type GaugeReaders,
+  type Metrics,
+  type RequestMetrics,
+} from './metrics.ts';
 import { createMetricsRecorder, startSeries } from './recorder.ts';
-import { createRequestMetrics, type RequestMetrics } from './requests.ts';
 import type { MetricsSdkOptions } from './sdk.ts';
 
 /** Metrics of a process, and their export. */

@@ -15,8 +15,7 @@ import {
   distributions,
   gauges,
 } from '../../src/telemetry/catalog.ts';
-import type { GaugeReaders, Metrics } from '../../src/telemetry/metrics.ts';
-import { methodPath } from '../../src/telemetry/requests.ts';
+import { type GaugeReaders, type Metrics, methodPath } from '../../src/telemetry/metrics.ts';
 import { openTelemetry } from '../../src/telemetry/telemetry.ts';
 import { findProgram } from '../engines/missing.ts';
 import { root } from '../support/service/service.ts';

@@ -3,7 +3,7 @@ import { abortResponse } from '../../contract/abort-response.ts';
 import type { BodyBudget } from '../../contract/body-budget.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../../contract/response-headers.ts';
-import { isComplete, methodPath, nameCall } from '../../telemetry/requests.ts';
+import { isComplete, methodPath, nameCall } from '../../telemetry/metrics.ts';
 import { inCallSpan, rpcSystemOf } from '../../telemetry/server-spans.ts';
 import { statusOf } from './call-spans.ts';
 import { createExchange, type RpcRequest, type RpcResponse } from './exchange.ts';

@@ -6,7 +6,7 @@ import {
   ConnectError as RpcError,
 } from '@connectrpc/connect';
 import { attribute } from '../../telemetry/attributes.ts';
-import { methodPath, serverErrors } from '../../telemetry/requests.ts';
+import { methodPath, serverErrors } from '../../telemetry/metrics.ts';
 import { currentTrace, failSpan, inSpan, recordedSpan } from '../../telemetry/trace.ts';
 import { exchangeOf } from './exchange.ts';
 

@@ -8,7 +8,7 @@ import {
   type ResponseHeaders,
   requestIdHeader,
 } from '../../contract/response-headers.ts';
-import { methodPath } from '../../telemetry/requests.ts';
+import { methodPath } from '../../telemetry/metrics.ts';
 import { inSpan } from '../../telemetry/trace.ts';
 import type { AdmittedCaller, Core } from '../services/core.ts';
 

@@ -4,7 +4,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { UniversalServerRequest } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import type { BodyBudget } from '../../contract/body-budget.ts';
-import { isComplete } from '../../telemetry/requests.ts';
+import { isComplete } from '../../telemetry/metrics.ts';
 import { type RpcExchange, type RpcRequest, type RpcResponse, valuesOf } from './exchange.ts';
 import { unaryBody } from './request-body.ts';
 

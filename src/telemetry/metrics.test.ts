@@ -16,8 +16,8 @@ import { until } from '../../test/support/time/until.ts';
 import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { type ListeningServer, listen } from '../api/transport/server.ts';
 import { createLog } from '../base/log.ts';
+import { createRequestMetrics, nameRoute } from './metrics.ts';
 import { createMetricsRecorder } from './recorder.ts';
-import { createRequestMetrics, nameRoute } from './requests.ts';
 import { openTelemetry, type Telemetry } from './telemetry.ts';
 
 let fixture: RpcFixture;
