@@ -5,7 +5,6 @@ import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../b
 import { newId } from '../base/id.ts';
 import { createLog, type Log, type LogOutput } from '../base/log.ts';
 import { packageVersion } from '../base/package-folder.ts';
-import { isBatchFile } from '../contract/files.ts';
 import { services } from '../contract/services.ts';
 import { createDestinations } from '../destinations/destinations.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -15,9 +14,9 @@ import { resolveJobTypes } from '../jobs/job-types.ts';
 import { kinds } from '../kinds/list.ts';
 import { createImageLinks, type ImageLinks } from '../links/image-links.ts';
 import {
+  createFileLinks,
   createLinks,
   type Links,
-  linkSeconds,
   readItemToken,
   writeItemToken,
 } from '../links/links.ts';
@@ -30,7 +29,6 @@ import { createRequestCounter, type RequestCounter } from '../operations/request
 import { watchFirstPublish } from '../queue/queue.ts';
 import { openStack, type Stack, type StackOptions } from '../stack/stack.ts';
 import { createClockRecord } from '../store/clock-record.ts';
-import type { Job, StoredFile } from '../store/documents.ts';
 import { rejectInvalidTransitions } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { withOriginLimits } from '../store/stored-times.ts';
@@ -239,30 +237,11 @@ function configuredJobTypes({ origins, prices, environment }: Config): JobContex
 /** Creates the links and tokens of results. */
 function jobLinks(
   { links, secrets, images }: SignedLinks,
-  blobs: Stack['blobs'],
+  { presign }: Pick<Stack['blobs'], 'presign'>,
 ): JobContext['links'] {
-  const optionsOf = ({ userId }: Job, { bytes, sha256 }: StoredFile, bearer: boolean) => ({
-    record: { bytes, sha256 },
-    ...(bearer ? { bearerOf: userId } : {}),
-  });
-  const linkOf = (job: Job, file: StoredFile, bearer: boolean) =>
-    links.link(file.path, optionsOf(job, file, bearer));
   return {
-    records: (job, file, bearer) =>
-      links.link(file.path, { ...optionsOf(job, file, bearer), convertible: true }),
+    ...createFileLinks(links, presign),
     image: (url) => images?.path(url) ?? null,
-    async file(job, file, bearer) {
-      const { path } = file;
-      if (bearer) return linkOf(job, file, true);
-      // The storage engine would answer 404, the service 410.
-      if (job.filesDeletedAt !== null || isBatchFile(path)) return linkOf(job, file, false);
-      const presigned = await blobs.presign(
-        path,
-        path.slice(path.lastIndexOf('/') + 1),
-        linkSeconds,
-      );
-      return presigned ?? linkOf(job, file, false);
-    },
     itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
     readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
   };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkProperty } from '../../test/support/run/properties.ts';
-import { createLinks } from './links.ts';
+import { createFileLinks, createLinks } from './links.ts';
 import { deriveLinkSecrets } from './secrets.ts';
 
 let now = Date.UTC(2030, 0, 1);
@@ -205,5 +205,36 @@ describe('a link to a file that can be converted', () => {
       ['&bytes=7', ''],
     ] as const)
       expect(() => verify(make().replace(from, to))).toThrow(invalid);
+  });
+});
+
+describe('createFileLinks()', () => {
+  const job = { userId: 'ann', filesDeletedAt: null };
+  const file = { path: 'job/full_job.json', bytes: 3, sha256: 'abc' };
+  const presign = async (path: string, name: string) => `https://engine.test/${path}?as=${name}`;
+  const fileLinks = () => createFileLinks(links('s1'), presign);
+
+  test('returns a link of the engine to a file', async () => {
+    expect(await fileLinks().file(job, file, false)).toBe(
+      'https://engine.test/job/full_job.json?as=full_job.json',
+    );
+  });
+
+  test.each([
+    ['that requires a key', job, file, true],
+    ['that was deleted', { ...job, filesDeletedAt: 1 }, file, false],
+    ['of a batch', job, { ...file, path: 'job/batch_1.json' }, false],
+  ])('returns a signed link to a file %s', async (_, owner, linked, bearer) => {
+    const link = await fileLinks().file(owner, linked, bearer);
+    expect(links('s1').verify(link)).toMatchObject({
+      path: linked.path,
+      userId: bearer ? 'ann' : '',
+      record: { bytes: 3, sha256: 'abc' },
+    });
+  });
+
+  test('returns a signed link if the engine has none', async () => {
+    const { file: linkTo } = createFileLinks(links('s1'), async () => null);
+    expect(await linkTo(job, file, false)).toContain('/base/files/job/full_job.json?');
   });
 });

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { sameText } from '../base/sealing.ts';
 import { Fault } from '../contract/fault.ts';
-import type { FileRecord, SignedFile } from '../contract/files.ts';
+import { type FileRecord, isBatchFile, type SignedFile } from '../contract/files.ts';
 import { pathPart } from '../contract/path-part.ts';
 import type { LinkSecrets } from './secrets.ts';
 
@@ -32,7 +32,7 @@ export interface Links {
 }
 
 /** Lifetime of a link. */
-export const linkSeconds = 7 * 24 * 3600;
+const linkSeconds = 7 * 24 * 3600;
 
 /**
  * Options for createLinks(). `publicUrl` returns the base URL, which may be known only after the
@@ -111,6 +111,47 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
             ? undefined
             : { bytes: Number(bytes), sha256 },
       };
+    },
+  };
+}
+
+/** Properties of a job that its links depend on. */
+interface LinkedJob {
+  userId: string;
+  filesDeletedAt: number | null;
+}
+
+/** Stored file of a job. */
+interface LinkedFile extends FileRecord {
+  path: string;
+}
+
+/** Links to the files of jobs. With `bearer`, they also require an API key of the job's owner. */
+export interface FileLinks {
+  /** Returns a link to a file: the engine's if it has links, otherwise a signed one. */
+  file(job: LinkedJob, file: LinkedFile, bearer: boolean): Promise<string>;
+  /** Returns a signed link whose name takes the extension of a format. */
+  records(job: LinkedJob, file: LinkedFile, bearer: boolean): string;
+}
+
+/** Creates links to files. `presign` is the method of the result storage. */
+export function createFileLinks(
+  { link }: Pick<Links, 'link'>,
+  presign: (path: string, fileName: string, seconds: number) => Promise<string | null>,
+): FileLinks {
+  const optionsOf = ({ userId }: LinkedJob, { bytes, sha256 }: LinkedFile, bearer: boolean) => ({
+    record: { bytes, sha256 },
+    ...(bearer ? { bearerOf: userId } : {}),
+  });
+  return {
+    records: (job, file, bearer) =>
+      link(file.path, { ...optionsOf(job, file, bearer), convertible: true }),
+    async file(job, file, bearer) {
+      const { path } = file;
+      // The engine would answer 404 for a deleted file, the service 410.
+      const isSigned = bearer || job.filesDeletedAt !== null || isBatchFile(path);
+      const presigned = isSigned ? null : await presign(path, splitPath(path)[1], linkSeconds);
+      return presigned ?? link(path, optionsOf(job, file, bearer));
     },
   };
 }
