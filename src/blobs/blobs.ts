@@ -58,18 +58,18 @@ const maxPartBytes = 200;
  */
 export function parsePath(path: string): { jobId: string; fileName: string } {
   const parts = path.split('/');
-  if (parts.length !== 2 || !parts.every(isPart)) throw missing(path);
+  if (parts.length !== 2 || !parts.every(isPart)) throw missingFile(path);
   return { jobId: parts[0]!, fileName: parts[1]! };
 }
 
 /** Returns the job id if it is valid as a folder name; throws `not_found` otherwise. */
 export function parseJobId(jobId: string): string {
-  if (!isPart(jobId)) throw missing(jobId);
+  if (!isPart(jobId)) throw missingFile(jobId);
   return jobId;
 }
 
 /** Creates the Fault for a path without a file. */
-export function missing(path: string): Fault {
+export function missingFile(path: string): Fault {
   return new Fault('not_found', `There is no file ${JSON.stringify(path.slice(0, 300))}.`);
 }
 

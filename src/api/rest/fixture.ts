@@ -8,7 +8,7 @@ import {
 import { shopService } from '../../../gateway/fixture/shop.ts';
 import type { RateLimit } from '../../access/rate-limit.ts';
 import { createLog } from '../../base/log.ts';
-import { missing } from '../../blobs/blobs.ts';
+import { missingFile } from '../../blobs/blobs.ts';
 import { createBodyBudget } from '../../contract/body-budget.ts';
 import { Fault } from '../../contract/fault.ts';
 import { creditsHeader } from '../../contract/response-headers.ts';
@@ -49,7 +49,7 @@ export function memoryFiles(
   return {
     size: async (path) => (path in files ? Buffer.byteLength(files[path]!) : null),
     async read(path, range) {
-      if (!(path in files)) throw missing(path);
+      if (!(path in files)) throw missingFile(path);
       return Readable.from([
         Buffer.from(files[path]!).subarray(range?.start ?? 0, range && range.end + 1),
       ]);

@@ -19,7 +19,14 @@ import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type Blobs, convertErrors, missing, parseJobId, parsePath, toBlocks } from '../blobs.ts';
+import {
+  type Blobs,
+  convertErrors,
+  missingFile,
+  parseJobId,
+  parsePath,
+  toBlocks,
+} from '../blobs.ts';
 
 export interface FilesOptions {
   /** Folder of the storage, with one folder per job. Created if missing. */
@@ -88,7 +95,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     }
     // Without their folder, for example on an unmounted disk, all files are missing.
     await requireFolder();
-    throw missing(path);
+    throw missingFile(path);
   };
 
   const listJob = async (jobId: string): Promise<string[]> => {
@@ -136,7 +143,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
       const found = fstatSync(opened);
       if (!found.isFile()) {
         closeSync(opened);
-        throw missing(path);
+        throw missingFile(path);
       }
       const { start, end } = { start: 0, end: found.size - 1, ...range };
       const length = Math.min(end + 1, found.size) - start;

@@ -11,7 +11,14 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
 import { Fault } from '../../contract/fault.ts';
-import { type Blobs, convertErrors, missing, parseJobId, parsePath, toBlocks } from '../blobs.ts';
+import {
+  type Blobs,
+  convertErrors,
+  missingFile,
+  parseJobId,
+  parsePath,
+  toBlocks,
+} from '../blobs.ts';
 import { parseAddress, type S3Address } from './address.ts';
 import { createS3Client, uploadObject } from './client.ts';
 
@@ -239,7 +246,7 @@ function asFault(error: unknown, path: string): Fault {
   // Some services respond with NotFound instead of NoSuchKey. A missing bucket is a configuration
   // error.
   const isAbsent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(Code);
-  return isAbsent ? missing(path) : unavailable(error, path);
+  return isAbsent ? missingFile(path) : unavailable(error, path);
 }
 
 function unavailable(error: unknown, what: string): Fault {

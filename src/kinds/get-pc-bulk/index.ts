@@ -90,7 +90,7 @@ export const getPcBulk: Kind = {
   listed: (jobs) => ({ tasks: jobs.map(({ number }) => number) }),
 };
 
-/** Shows an accepted task. */
+/** Returns the response to a submission: the request, and the number of its task. */
 function submitted({ job }: JobSnapshot) {
   return {
     ...job.params,

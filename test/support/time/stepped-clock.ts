@@ -19,7 +19,7 @@ export interface SteppedClock extends Pick<ClockFile, 'remove'> {
   set(offset: string): Promise<void>;
 }
 
-/** Creates a file with the offset of a right clock. */
+/** Creates a file with the offset of the clock of the processes that read it. */
 export async function createClockFile(offset: string): Promise<ClockFile> {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-clock-'));
   const path = join(folder, 'clock');
