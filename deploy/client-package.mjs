@@ -2,15 +2,26 @@
 // package.json with the version of the service and only the packages that the compiled files
 // import.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { node, root } from './place.mjs';
 
 const folder = resolve(root, process.argv[2] ?? 'dist/client');
 const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-rmSync(folder, { recursive: true, force: true });
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
+if (!existsSync(compiler)) {
+  console.error('The compiler is not installed: run npm run setup -- --all first.');
+  process.exit(1);
+}
+rmSync(folder, { recursive: true, force: true });
 const options = ['-p', join(root, 'clients/typescript/tsconfig.build.json'), '--outDir', folder];
 const { status } = spawnSync(node, [compiler, ...options], { cwd: root, stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);

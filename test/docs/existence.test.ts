@@ -41,6 +41,33 @@ describe('each name exists', () => {
   });
 });
 
+/** Commands of a checkout that need more than what runs the service. */
+const toolCommand =
+  /npm run build(?::client)?\b|npm pack\b|node_modules\/\.bin\/buf\b|deploy\/image-check\.mjs/;
+
+describe('npm run setup -- --all', () => {
+  const toolPages = markdownPages.filter(
+    // dependencies.md describes the tools.
+    (path) =>
+      path !== 'docs/dependencies.md' &&
+      /^docs\/[a-z-]+\.md$/.test(path) &&
+      toolCommand.test(readPage(path).text),
+  );
+
+  test('is on pages with commands that need tools', () => {
+    expect(toolPages).toEqual(
+      expect.arrayContaining(['docs/client.md', 'docs/grpc.md', 'docs/operate.md']),
+    );
+  });
+
+  test.each(toolPages)('comes before the tools in %s', (path) => {
+    const { text } = readPage(path);
+    const installedAt = text.indexOf('npm run setup -- --all');
+    expect(installedAt).toBeGreaterThan(-1);
+    expect(installedAt).toBeLessThan(text.search(toolCommand));
+  });
+});
+
 describe('findProblems()', () => {
   test('reports a name of each kind that does not exist', () => {
     const page = `Run \`npm run release:program\`, \`npx prettify\`, and \`npm run bench -- 3 warp\`.

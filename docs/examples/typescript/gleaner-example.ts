@@ -1,8 +1,8 @@
 // Submits product pages of marketplace B, waits for the job's end, downloads its files, and prints
 // the failed units.
 //
-//   export GLEANER_URL=http://127.0.0.1:8080 GLEANER_API_KEY=gl_… node
-//   docs/examples/typescript/gleaner-example.ts toko-7/barang-1001 toko-7/barang-1002
+//   export GLEANER_URL=http://127.0.0.1:8080 GLEANER_API_KEY=gl_…
+//   node docs/examples/typescript/gleaner-example.ts toko-7/barang-1001 toko-7/barang-1002
 //
 // In your own project, the client comes from the package: import … from '@gleaner/client'.
 import {
