@@ -99,6 +99,21 @@ describe('trackedItem()', () => {
     },
   );
 
+  test.each([
+    'no brand',
+    'No Brand',
+    'NoBrand',
+    'No Brand(ไม่มียี่ห้อ)',
+    'Tidak Ada Merek',
+    'Unbranded',
+  ])('has no brand if the site shows %j', (brand) => {
+    expect(trackedItem('a', { brand }).details.brand).toBeNull();
+  });
+
+  test.each(['No Brand Store', 'No Branding', 'Brand'])('has the brand %j', (brand) => {
+    expect(trackedItem('a', { brand }).details.brand).toBe(brand);
+  });
+
   test.each([undefined, null, '', true])(
     'of a record with the id %j has values, and no key',
     (id) => {

@@ -80,6 +80,15 @@ function cut(text: string, length: number): string {
   return text.slice(0, isHalf ? length - 1 : length).toWellFormed();
 }
 
+/* cspell:disable */
+/** Texts that sites show in place of a brand, such as "No Brand(ไม่มียี่ห้อ)". */
+const noBrand =
+  /^(?:no[ -]?brand|unbranded|n\/a|tanpa merek|tidak ada merek|tiada jenama|sem marca|không có thương hiệu|ไม่มียี่ห้อ|無品牌)(?:\s?[(（/].*)?$/iu;
+/* cspell:enable */
+
+const statedBrand = (text: string | null | undefined): string | null =>
+  text === undefined || text === null || noBrand.test(text.trim()) ? null : text.toWellFormed();
+
 const wellFormed = (text: string | null | undefined): string | null => text?.toWellFormed() ?? null;
 
 /**
@@ -137,7 +146,7 @@ export function trackedItem(
   return {
     key: keyOf(id),
     details: {
-      brand: wellFormed(values.brand),
+      brand: statedBrand(values.brand),
       listPrice: isDiscounted ? listPrice : null,
       reviews: values.reviews ?? null,
       seller: wellFormed(values.seller),
