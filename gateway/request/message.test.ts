@@ -9,6 +9,7 @@ import {
 } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { CreateScheduleRequestSchema } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { messageReader } from '../../src/contract/json/message-reader.ts';
 import { messageWriter } from '../../src/contract/json/message-writer.ts';
 import { createReadState, parseJson } from '../../src/contract/json/values.ts';
@@ -171,3 +172,18 @@ function likelyBodies(): fc.Arbitrary<unknown> {
   }));
   return value;
 }
+
+test('unknown options of a submission in a body are problems, with or without X-Strict', () => {
+  const read = messageReader(CreateScheduleRequestSchema);
+  const state = createReadState(['body']);
+  const body = { name: 'a', market: 'mktb', kind: 'pdp_bulk', cron: '@daily', request: {} };
+  read({ ...body, colour: 'red', options: { max_credits: 5, max_credit: 5 } }, state);
+  expect(state.problems).toEqual([
+    {
+      loc: ['body', 'options', 'max_credit'],
+      type: 'extra_forbidden',
+      msg: 'The option "max_credit" is unknown. Did you mean max_credits?',
+    },
+  ]);
+  expect([...state.ignored]).toEqual(['colour']);
+});

@@ -6,6 +6,7 @@ import {
   type Message,
   ScalarType,
 } from '@bufbuild/protobuf';
+import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
   default_json as defaultOption,
   identifier as identifierOption,
@@ -65,11 +66,14 @@ export function messageReader(schema: DescMessage): ReadValue {
     members.push(...schema.fields.map(memberOf));
   }
   const readableMembers = members;
+  // As in the query of a submission: a misspelled limit must not be left out.
+  const noteUnknown =
+    schema.typeName === SubmitOptionsSchema.typeName ? refuseUnknown : ignoreUnknown;
   return (value, state) => {
     if (!isMembers(value))
       return refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
     const message = create(schema);
-    readMembers(readableMembers, value, message, state);
+    readMembers(readableMembers, value, message, state, noteUnknown);
     return message;
   };
 }
@@ -77,7 +81,7 @@ export function messageReader(schema: DescMessage): ReadValue {
 /** Returns the reader of some fields of a message type. */
 export function membersReader(fields: readonly DescField[]): ReadMembers {
   const members = fields.map(memberOf);
-  return (input, message, state) => readMembers(members, input, message, state);
+  return (input, message, state) => readMembers(members, input, message, state, ignoreUnknown);
 }
 
 /** Returns the reader of a field's JSON value. */
@@ -135,6 +139,7 @@ function readMembers(
   input: Record<string, unknown>,
   message: Message,
   state: ReadState,
+  noteUnknown: NoteUnknown,
 ): void {
   let declaredCount = 0;
   for (const member of members) {
@@ -147,8 +152,15 @@ function readMembers(
   // Counted first, since this runs for every item of a large request and unknown members are rare.
   let count = 0;
   for (const _ in input) count += 1;
-  if (count > declaredCount) ignoreUnknown(members, input, state);
+  if (count > declaredCount) noteUnknown(members, input, state);
 }
+
+/** Records the members of an object that a message does not have. */
+type NoteUnknown = (
+  members: readonly Member[],
+  input: Record<string, unknown>,
+  state: ReadState,
+) => void;
 
 function readAbsent(
   { name, required, fallback }: Member,
@@ -180,6 +192,20 @@ function ignoreUnknown(
 ): void {
   const names = new Set(members.map(({ name }) => name));
   for (const name of Object.keys(input)) if (!names.has(name)) ignoreField(state, name);
+}
+
+function refuseUnknown(
+  members: readonly Member[],
+  input: Record<string, unknown>,
+  state: ReadState,
+): void {
+  const names = members.map(({ name }) => name);
+  for (const name of Object.keys(input)) {
+    if (names.includes(name)) continue;
+    state.path.push(name);
+    refuse(state, problemText.unknown('The option', name, names));
+    state.path.pop();
+  }
 }
 
 function memberOf(field: DescField): Member {
