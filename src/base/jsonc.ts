@@ -34,7 +34,7 @@ export function readJsonc<T>(
   const root = parseTree(text, errors, lenient);
   const [mistake] = errors;
   if (mistake !== undefined)
-    throw new Error(`${positionOf(text, mistake.offset)}: ${printParseErrorCode(mistake.error)}`);
+    throw new Error(`${positionOf(text, mistake.offset)}: ${describeMistake(mistake)}`);
   const positionAt = (path: Path): string => {
     const found = root && findNodeAtLocation(root, path as (string | number)[]);
     return found === undefined && path.length > 0
@@ -56,6 +56,12 @@ export function readJsonc<T>(
   });
   throw new Error(lines.join('\n'));
 }
+
+/** Returns the mistake in words, such as "value expected". */
+const describeMistake = ({ error }: ParseError): string =>
+  printParseErrorCode(error)
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase();
 
 function positionOf(text: string, offset: number): string {
   const before = text.slice(0, offset).split('\n');

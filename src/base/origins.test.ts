@@ -7,7 +7,7 @@ test('parseOrigins() accepts one address, or addresses by region beside other se
   const origins = parseOrigins(
     JSON.stringify({
       mkta: {
-        id: 'https://id.example/x',
+        id: 'https://id.example/',
         sg: 'http://127.0.0.1:8001',
         concurrency: 100_000,
         requests_per_second: 100_000,
@@ -32,7 +32,15 @@ test('parseOrigins() accepts one address, or addresses by region beside other se
 });
 
 test.each([
-  ['{"mkta": {"id": "ftp://x"}}', 'line 1, column 17: mkta.id: Invalid URL'],
+  [
+    '{"mkta": {"id": "ftp://x"}}',
+    'line 1, column 17: mkta.id: "ftp://x" is not an address such as https://shop.example',
+  ],
+  [
+    '{"mkta": {"id": "https://id.example/x?y"}}',
+    'line 1, column 17: mkta.id: "https://id.example/x?y" has more than a host: remove "/x?y"',
+  ],
+
   ['{\n  "mkta": {"concurrency": 0}}', 'line 2, column 27: mkta.concurrency: Too small'],
   ['{"mkta": {"concurrency": 100001}}', 'mkta.concurrency: Too big'],
   ['{"mkta": {"requests_per_second": 100001}}', 'mkta.requests_per_second: Too big'],
@@ -59,14 +67,15 @@ test.each([
 
 test('parseOrigins() accepts comments and trailing commas', () => {
   const text =
-    '{\n  // One address for every region.\n  "mktd": "https://d.example/*", /* fine */\n}';
-  expect(parseOrigins(text).get('mktd')?.addresses.get('')).toBe('https://d.example');
+    '{\n  // One store.\n  "mktf": "https://f.example", /* fine */\n  "mkta": {"hosts": ["/*"]},\n}';
+  expect(parseOrigins(text).get('mktf')?.addresses.get('')).toBe('https://f.example');
+  expect(parseOrigins(text).get('mkta')?.hosts).toEqual(['/*']);
 });
 
 test.each([
-  ['{\n  "mkta": {\n', 'line 3, column 1: CloseBraceExpected'],
-  ['{\n  "mkta" {}\n}', 'line 2, column 10: ColonExpected'],
-  ['', 'line 1, column 1: ValueExpected'],
+  ['{\n  "mkta": {\n', 'line 3, column 1: close brace expected'],
+  ['{\n  "mkta" {}\n}', 'line 2, column 10: colon expected'],
+  ['', 'line 1, column 1: value expected'],
 ])('parseOrigins() names the line of a syntax error in %j', (text, message) => {
   expect(() => parseOrigins(text)).toThrow(message);
 });

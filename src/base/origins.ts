@@ -7,9 +7,22 @@ import { browserUrls } from './setting-values.ts';
 const address = z
   .url({
     protocol: /^https?$/,
-    error: ({ input, path }) => (typeof input === 'string' ? undefined : noSetting(path)),
+    error: ({ input, path }) =>
+      typeof input === 'string'
+        ? `"${input}" is not an address such as https://shop.example`
+        : noSetting(path),
+  })
+  // Only the origin is used: a path would be left out of every request.
+  .refine((text) => ['', '/'].includes(pathOf(text)), {
+    error: ({ input }) => `"${input}" has more than a host: remove "${pathOf(String(input))}"`,
   })
   .transform((text) => new URL(text).origin);
+
+/** Returns the part of an address after its host. */
+function pathOf(text: string): string {
+  const { pathname, search, hash } = new URL(text);
+  return `${pathname}${search}${hash}`;
+}
 
 const proxy = z.url({
   protocol: /^(?:https?|socks5)$/,

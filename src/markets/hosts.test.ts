@@ -40,3 +40,10 @@ test('names unknown regions of the origins file, but not shops that may be decla
     'line 2, column 18: mkta.xx: not a region of mkta (id, sg, th, ph, my, vn, tw, br).',
   ]);
 });
+
+test('names one address of a marketplace that has an address for each region', () => {
+  const text = '{"mktb": "https://b.example", "mktf": "https://f.example"}';
+  expect(findUnknownRegions(parseOrigins(text), markets)).toEqual([
+    'line 1, column 10: mktb: an address needs a region of mktb (id).',
+  ]);
+});

@@ -22,8 +22,8 @@ export function withHosts(market: Market, hosts: readonly string[] | undefined):
 }
 
 /**
- * Returns a line for each region of the origins file that its marketplace does not have. Shops may
- * be declared later.
+ * Returns a line for each region of the origins file that its marketplace does not have, and for
+ * each address without a region that needs one. Shops may be declared later.
  */
 export const findUnknownRegions = (origins: Origins, markets: readonly Market[]): string[] =>
   [...origins].flatMap(([name, { positions }]) => {
@@ -31,8 +31,10 @@ export const findUnknownRegions = (origins: Origins, markets: readonly Market[])
     if (regionPolicy !== undefined) return [];
     const choice = regions.length === 0 ? ', which has none' : ` (${regions.join(', ')})`;
     return [...positions]
-      .filter(([region]) => region !== '' && !regions.includes(region))
-      .map(
-        ([region, position]) => `${position}: ${name}.${region}: not a region of ${name}${choice}.`,
+      .filter(([region]) => !regions.includes(region) && (region !== '' || regions.length > 0))
+      .map(([region, position]) =>
+        region === ''
+          ? `${position}: ${name}: an address needs a region of ${name}${choice}.`
+          : `${position}: ${name}.${region}: not a region of ${name}${choice}.`,
       );
   });

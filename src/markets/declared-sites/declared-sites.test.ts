@@ -79,7 +79,7 @@ describe('createDeclaredSites()', () => {
 
   test('refuses broken declarations at the start', () => {
     write('{"kiln": }');
-    expect(() => open()).toThrow('sites.json: line 1, column 10: ValueExpected');
+    expect(() => open()).toThrow('sites.json: line 1, column 10: value expected');
   });
 });
 

@@ -27,7 +27,7 @@ describe('parseSites()', () => {
   });
 
   test.each([
-    ['{"kiln": {"hosts": ["kiln.example"]', 'line 1, column 36: CloseBraceExpected'],
+    ['{"kiln": {"hosts": ["kiln.example"]', 'line 1, column 36: close brace expected'],
     [
       '{\n  "Kiln": "kiln.example"}',
       'line 2, column 11: Kiln: expected a name such as kiln or kiln-de',
