@@ -251,6 +251,19 @@ describe('prepare()', () => {
     ).rejects.toThrow('ids.csv: The file is UTF-16, not UTF-8. Save it as "CSV UTF-8"');
   });
 
+  test.each([
+    ['B0GLN00001, de\nB0GLN00002, us\n', ['de', 'us']],
+    ['B0GLN00001\n', ['uk']],
+    ['asin\nB0GLN00001\n', ['uk']],
+  ])('reads the list of ids %j from standard input', async (text, countries) => {
+    const io = { stdin: {}, readBytes: async () => new TextEncoder().encode(text) };
+    const jobType = jobTypeNamed('mkte', 'pdp_bulk');
+    const input = { file: '-', format: undefined, set: ['country=uk'] };
+    const { request } = await prepareFrom(io as unknown as Io, jobType, input);
+    const { items } = asJson(jobType, request) as { items: { country: string }[] };
+    expect(items.map(({ country }) => country)).toEqual(countries);
+  });
+
   test('reports every value that the contract cannot represent, with its line', () => {
     const { problems, lineOf } = bodyOf(
       'mkta',

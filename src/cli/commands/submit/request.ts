@@ -7,7 +7,7 @@ import { membersReader } from '../../../contract/json/message-reader.ts';
 import { createReadState } from '../../../contract/json/values.ts';
 import { restName } from '../../../contract/rest-form.ts';
 import { columnsOf } from '../../../contract/units/columns.ts';
-import { unitsOfLines } from '../../../contract/units/lines.ts';
+import { cellsOfLine, unitsOfLines } from '../../../contract/units/lines.ts';
 import { type UnitProblem, UnitsError } from '../../../contract/units/problem.ts';
 import { type FileUnits, readUnits } from '../../../contract/units/read-units.ts';
 import { decodeText } from '../../../contract/units/text.ts';
@@ -292,9 +292,22 @@ export async function prepareFrom(
   const content = parseContent(
     name,
     text,
-    (format as UnitFileFormat | undefined) ?? formatOf(name, text),
+    (format as UnitFileFormat | undefined) ?? detectFormat(jobType, name, text),
   );
   return prepare(jobType, { name, text, content }, set);
+}
+
+/**
+ * Detects the format of a file. A list of ids without a header looks like CSV, unless the job type
+ * knows the form of its ids.
+ */
+function detectFormat(jobType: JobType, name: string, text: string): UnitFileFormat {
+  const format = formatOf(name, text);
+  if (format !== 'csv' || hasFileUnits(jobType)) return format;
+  const columns = columnsOf(jobType);
+  const [id = ''] = cellsOfLine(columns, text.trimStart().split(/\r?\n/, 1)[0]!.trim());
+  // Names of columns have no digits.
+  return /\d/.test(id) && columns.parseAddress(id) !== null ? 'lines' : format;
 }
 
 function textOf(name: string, bytes: Uint8Array): string {
