@@ -40,7 +40,7 @@ describe('gleaner job changes', () => {
       ),
       expect.stringMatching(new RegExp(`^missing +mkta +id +${chair} `)),
     ]);
-    expect(err).toContain('2 items in daily: 0 new, 1 changed, 1 missing, 0 back, 1 unchanged.');
+    expect(err).toContain('3 items in daily: 0 new, 1 changed, 1 missing, 0 back, 1 unchanged.');
   });
 
   test('lists the changes of one type as JSON', async () => {

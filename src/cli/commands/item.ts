@@ -137,5 +137,6 @@ function summaryOf({ status, counts, series }: ListChangesResponse): string {
   const parts = [`${fresh} new`, `${changed} changed`, `${missing} missing`, `${back} back`];
   const where = series === '' ? '' : ` in ${series}`;
   const rest = status === 'done' ? '' : ' The comparison continues.';
-  return `${counted(fresh + changed + back + unchanged, 'item')}${where}: ${parts.join(', ')}, ${unchanged} unchanged.${rest}`;
+  const total = fresh + changed + missing + back + unchanged;
+  return `${counted(total, 'item')}${where}: ${parts.join(', ')}, ${unchanged} unchanged.${rest}`;
 }
