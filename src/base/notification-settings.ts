@@ -72,7 +72,9 @@ export function parseSender(text: string): string {
   return text;
 }
 
-const isAddress = (text: string) => text.length <= 254 && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text);
+/** Returns true for an email address. */
+export const isAddress = (text: string) =>
+  text.length <= 254 && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text);
 
 /** Parses a Standard Webhooks signing secret: `whsec_` followed by 24 to 64 bytes as base64. */
 export function parseWebhookSecret(text: string): string {

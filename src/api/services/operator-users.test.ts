@@ -45,6 +45,15 @@ test('users are listed, and found by a part of their name', async () => {
   });
 });
 
+test('refuses a text that is no email address', async () => {
+  await expect(made('Ann', 'nonsense')).rejects.toMatchObject({
+    code: 'invalid',
+    problems: [
+      { loc: ['body', 'email'], msg: '"nonsense" is not an email address', type: 'value_error' },
+    ],
+  });
+});
+
 test('rejects the keys of a suspended user until the suspension ends', async () => {
   const { id } = await made('Ann');
   const { caller } = await core.createKey(id);
