@@ -86,8 +86,9 @@ export function observeStore(store: Store, changes: JobChanges, metrics: Metrics
     ledger: {
       async post(entry) {
         const posting = await store.ledger.post(entry);
-        if (posting.posted)
-          metrics.add('gleaner_credits_total', { type: entry.type }, Math.abs(entry.amount));
+        // A grant below 0 takes credits back.
+        const type = entry.type === 'grant' && entry.amount < 0 ? 'deduction' : entry.type;
+        if (posting.posted) metrics.add('gleaner_credits_total', { type }, Math.abs(entry.amount));
         return posting;
       },
     },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   durationsIn,
+  grant,
   type JobFixture,
   noon,
   openJobFixture,
@@ -75,6 +76,19 @@ describe('the metrics of a job', () => {
       ),
     ).toEqual(expect.objectContaining({ value: job.refunded }));
     expect(cost).toBeGreaterThan(job.refunded);
+  });
+
+  test('count credits that are taken back apart from those that are granted', async () => {
+    const userId = await fixture.createUser(0);
+    counts();
+    await grant(fixture.context, userId, 12);
+    await grant(fixture.context, userId, -10);
+    expect(counts()).toEqual(
+      expect.arrayContaining([
+        'gleaner_credits_total deduction 10',
+        'gleaner_credits_total grant 12',
+      ]),
+    );
   });
 
   test('count the units of rejected and stopped jobs by the reason', async () => {

@@ -47,9 +47,9 @@ export const counters = {
     labels: ['market', 'outcome'],
   },
   gleaner_credits_total: {
-    about: 'Credits posted to the ledger: grant, charge, or refund.',
+    about: 'Credits posted to the ledger: grant, deduction, charge, or refund.',
     labels: ['type'],
-    values: [['grant', 'charge', 'refund']],
+    values: [['grant', 'deduction', 'charge', 'refund']],
   },
   gleaner_deliveries_total: {
     about: 'Attempts to deliver a notification: delivered, retried, or failed.',
