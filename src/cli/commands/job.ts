@@ -5,19 +5,19 @@ import {
   type GetQualityResponse,
   GetQualityResponseSchema,
   type Job,
+  type JobHold,
   JobSchema,
   JobService,
   type KeptPages,
   type ListDifferencesResponse,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { progressText } from '../../present/job.ts';
 import { addCommand } from './command.ts';
 import { addDownloadCommand } from './download.ts';
 import { UsageError } from './exit.ts';
 import { addChangesCommand } from './item.ts';
 import { count, counted, type Display, type PrintedColumn } from './print.ts';
-import { addWaitCommand, jobWords } from './progress.ts';
+import { addWaitCommand, holdText, jobWords, unitsText } from './progress.ts';
 import { addList, addShow, addStream } from './resource.ts';
 import { addResultCommands } from './results.ts';
 import { findJob, findJobId } from './session.ts';
@@ -249,7 +249,8 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['status', job.status, state],
     ['reason', job.reason],
     ['waiting for', job.waitingFor],
-    ['units', progressText(job).toLowerCase()],
+    ['units', unitsText(job)],
+    ['deliveries', job.hold === undefined ? '' : deliveriesText(job.hold)],
     ['batches', `${count(batchesDone)} of ${count(batches)} done`],
     [
       'credits',
@@ -269,6 +270,11 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['balance', job.userBalance === undefined ? '' : count(job.userBalance)],
     ['path', job.retrievePath],
   ]);
+}
+
+function deliveriesText(hold: JobHold): string {
+  const decision = hold.state === 'held' ? '. Decide with gleaner job release' : '';
+  return `${hold.state}: ${holdText(hold)}${decision}`;
 }
 
 function pagesText(pages: KeptPages, time: Display['time']): string {

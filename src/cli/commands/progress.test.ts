@@ -33,6 +33,19 @@ test.each([
     job({ status: 'rejected', failed: 4_000, notRun: 4_000, ended: true, reason: 'Too dear.' }),
     'rejected, not run: Too dear.',
   ],
+  [
+    job({ status: 'completed', success: 4_000, ended: true, reused: 12 }),
+    'completed, 4,000 of 4,000 collected, 12 reused',
+  ],
+  [
+    job({
+      status: 'completed',
+      success: 4_000,
+      ended: true,
+      hold: { state: 'held', reasons: [{ field: 'price.amount', minimum: 99, percent: 61.5 }] },
+    }),
+    'completed, 4,000 of 4,000 collected, held: price.amount in 61.5 % of records, minimum 99 %',
+  ],
 ])('jobWords() formats a job', (given, words) => {
   const points = [0, 500, 1_000, 1_000].map((success, index) => ({
     at: timestampFromMs(index * 30_000),

@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import cliProgress from 'cli-progress';
 import type { Command } from 'commander';
-import { type Job, JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type Job, type JobHold, JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { progressText } from '../../present/job.ts';
 import { type EndedUnits, isStalled, remainingMs } from '../../present/remaining.ts';
 import { formatDuration } from '../../present/time.ts';
@@ -23,17 +23,33 @@ export interface ProgressDisplay {
  * `points` are its progress until now, from which the remaining time is estimated.
  */
 export function jobWords(job: Job, points: readonly EndedUnits[] = []): string {
-  const { status, total, waitingFor, reason, ended } = job;
+  const { status, total, waitingFor, reason, ended, hold } = job;
   const isEstimated = !ended && waitingFor === '' && !isStalled(points);
   const ms = isEstimated ? remainingMs(points, total) : undefined;
   return plain(
     [
-      `${status}, ${progressText(job).toLowerCase()}`,
+      `${status}, ${unitsText(job)}`,
       ms === undefined ? '' : `, ${formatDuration(ms)} left`,
       waitingFor === '' ? '' : `, ${waitingFor}`,
       reason === '' ? '' : `: ${reason}`,
+      hold?.state === 'held' ? `, held: ${holdText(hold)}` : '',
     ].join(''),
   );
+}
+
+/** Describes the units of a job: "28 of 40 collected, 2 failed, 6 reused". */
+export function unitsText(job: Job): string {
+  const { reused = 0 } = job;
+  return `${progressText(job).toLowerCase()}${reused > 0 ? `, ${count(reused)} reused` : ''}`;
+}
+
+/** Describes a hold: "price.amount in 50 % of records, minimum 99 %". */
+export function holdText({ reasons }: JobHold): string {
+  return reasons
+    .map(
+      ({ field, percent, minimum }) => `${field} in ${percent} % of records, minimum ${minimum} %`,
+    )
+    .join('; ');
 }
 
 /** Latest changes of a job's progress from which its remaining time is estimated. */
