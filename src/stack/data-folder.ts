@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../base/config.ts';
 import { DataRefusedError } from '../base/data-refused-error.ts';
@@ -7,9 +7,23 @@ import type { Store } from '../store/store.ts';
 import { requireInstallation } from './installation.ts';
 import { openStore, storeFile } from './stack.ts';
 
-/** Returns true if a store exists: on the embedded stack, a data file. */
-export const hasData = ({ mongoUri, dataDir }: Config): boolean =>
-  mongoUri !== null || existsSync(join(dataDir, storeFile));
+/**
+ * Returns true if a store exists: on the embedded stack, a data file. Throws a ConfigError if the
+ * data folder cannot be read.
+ */
+export function hasData({ mongoUri, dataDir }: Config): boolean {
+  if (mongoUri !== null) return true;
+  try {
+    statSync(join(dataDir, storeFile));
+    return true;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw new ConfigError(
+      `The data folder ${dataDir} cannot be read: ${message}. Run the command as the user of the service.`,
+    );
+  }
+}
 
 /** Opens the store of an existing installation. Throws a ConfigError if there is no data. */
 export async function openExistingStore(config: Config): Promise<Store> {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +40,17 @@ describe('a folder without data', () => {
       );
       expect(await readdir(folder)).toEqual([]);
     },
+  );
+});
+
+test('a folder that cannot be read is refused with the user of the service as the remedy', async () => {
+  const data = join(folder, 'data');
+  // A link to itself cannot be read by any user.
+  await symlink(data, data);
+  const { code, stderr } = await runCommand(['audit'], settings);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^gleaner: The data folder \S+ cannot be read: ELOOP.*\. Run the command as the user of the service\.\n$/,
   );
 });
 
