@@ -60,6 +60,19 @@ describe('diagnose()', () => {
     expect((await diagnoseAll({ mongoUri: 'mongodb://127.0.0.1:1/' })).has('backup')).toBe(false);
   });
 
+  test('names a folder of scheduled backups that cannot be written', async () => {
+    const name = 'backup folder';
+    expect((await diagnoseAll({ backupTo: join(folder, 'a', 'b') })).has(name)).toBe(false);
+    expect((await diagnoseAll({ backupTo: 'https://k:s@s3.example/b' })).has(name)).toBe(false);
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    expect((await diagnoseAll({ backupTo: join(file, 'b') })).get(name)).toMatchObject({
+      state: 'error',
+      message: expect.stringContaining(`${join(file, 'b')} cannot be written: EACCES`),
+      remedy: expect.stringMatching(/^Set GLEANER_BACKUP_TO/),
+    });
+  });
+
   test('checks the declared sites, if there are any', async () => {
     const files = (text: string) => ({ path: folder, texts: { 'sites.json': text } });
     expect((await diagnoseAll()).has('declared sites')).toBe(false);

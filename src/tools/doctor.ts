@@ -45,6 +45,7 @@ export async function* diagnose(
   yield await diagnoseDisk(config);
   yield* diagnoseEngines(config);
   yield* diagnoseSetup(config);
+  yield* diagnoseBackupFolder(config);
   yield* diagnoseOrigins(config, offline);
 }
 
@@ -146,11 +147,24 @@ async function diagnosePort(
     : error(name, message, remedy);
 }
 
+/** Checks that scheduled backups can be written, if they go to a folder. */
+function* diagnoseBackupFolder({ backupTo, mongoUri }: Config): Generator<Diagnosis> {
+  if (backupTo === null || mongoUri !== null || /^https?:/.test(backupTo)) return;
+  try {
+    writableParent(backupTo);
+  } catch (thrown) {
+    yield error(
+      'backup folder',
+      `${backupTo} cannot be written: ${(thrown as Error).message}`,
+      'Set GLEANER_BACKUP_TO to a folder that this user can write.',
+    );
+  }
+}
+
 /** Checks that the data folder is writable and has enough space. */
 async function diagnoseDisk({ dataDir, limits }: Config): Promise<Diagnosis> {
   try {
-    const folder = existingParent(dataDir);
-    accessSync(folder, constants.W_OK | constants.X_OK);
+    const folder = writableParent(dataDir);
     const freeBytes = await readFreeBytes(folder);
     const free = `${Math.floor(freeBytes / 1024 ** 2).toLocaleString('en-US')} MiB free`;
     return freeBytes < limits.minFreeDiskBytes
@@ -167,6 +181,13 @@ async function diagnoseDisk({ dataDir, limits }: Config): Promise<Diagnosis> {
       dataFolderRemedy,
     );
   }
+}
+
+/** Returns the part of a path that exists. Throws an error if no folder can be created in it. */
+function writableParent(folder: string): string {
+  const parent = existingParent(folder);
+  accessSync(parent, constants.W_OK | constants.X_OK);
+  return parent;
 }
 
 function existingParent(folder: string): string {
