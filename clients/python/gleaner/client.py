@@ -157,6 +157,17 @@ class Client:
                 if line.strip():
                     yield json.loads(line)
 
+    def rows(self, job_id: str, *, columns: Optional[str] = None) -> Iterator[Dict[str, Any]]:
+        """Yields a row for each record of a job so far, also of searches and shops: its unit and its fields.
+
+        With ``columns="standard"``, rows have the columns that all marketplaces have in common.
+        """
+        query = {"format": "jsonl", "columns": columns}
+        with self._send("streamResults", None, query, None, {"job_id": job_id}) as response:
+            for line in response:
+                if line.strip():
+                    yield json.loads(line)
+
     def files(self, job_id: str) -> List[ResultFile]:
         """Returns the result files of a job, with links that are valid for 7 days."""
         return cast(List[ResultFile], self.call("listFiles", job_id=job_id)["files"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, cast
 
 if TYPE_CHECKING:
     import pandas
@@ -19,6 +19,8 @@ _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 def to_frame(records: Iterable[Dict[str, Any]]) -> "pandas.DataFrame":
     """Returns a row for each unit of ``Client.records()``: its key and region, and the fields of its record.
 
+    Searches and shops have files instead of records: pass ``Client.rows()``. Raises ValueError for their units.
+
     Columns have the types of the Parquet file of the job: nested objects become columns with dots, such as
     ``price.amount``; times in UTC become timestamps; a list of texts, numbers, or booleans stays a list, and other lists
     become JSON text. A field of a record whose name is ``key``, ``region``, or ``index`` gets the prefix ``record.``.
@@ -27,14 +29,28 @@ def to_frame(records: Iterable[Dict[str, Any]]) -> "pandas.DataFrame":
 
     rows = []
     for unit in records:
+        # Rows of a table have no batch.
+        if "batch_id" not in unit or "unit_index" in unit:
+            rows.append(_flat(unit))
+            continue
+        if "record" not in unit:
+            raise ValueError("The results of the job are files: use to_frame(client.rows(job_id))")
         own = {name: unit.get(name) for name in _UNIT_COLUMNS}
-        record = pandas.json_normalize(unit.get("record") or {}).to_dict("records")
-        fields = record[0] if record else {}
+        fields = _flat(unit["record"] or {})
         rows.append({**own, **{(f"record.{name}" if name in own else name): value for name, value in fields.items()}})
     frame = pandas.DataFrame(rows)
     for name in frame.columns.difference(_UNIT_COLUMNS):
         frame[name] = _typed(frame[name])
-    return frame if frame.empty else frame.set_index("index")
+    is_of_units = not frame.empty and tuple(frame.columns[:3]) == _UNIT_COLUMNS
+    return frame.set_index("index") if is_of_units else frame
+
+
+def _flat(record: Dict[str, Any]) -> Dict[str, Any]:
+    """Returns the fields of a record with those of nested objects by names with dots."""
+    import pandas
+
+    rows = pandas.json_normalize(record).to_dict("records")
+    return cast(Dict[str, Any], rows[0]) if rows else {}
 
 
 def _typed(column: "pandas.Series[Any]") -> "pandas.Series[Any]":

@@ -126,5 +126,16 @@ if "WITH_PANDAS" in os.environ:
     assert str(product["_scraped_at"].dtype) == "datetime64[ns, UTC]", product.dtypes
     assert isinstance(product["images"][0], list), product["images"]
     assert isinstance(json.loads(product["variants"][0]), list), product["variants"]
+    search = client.submit("submitMktbSearchBulk", {"items": [{"keyword": "kopi 101", "product_limit": 60}]})
+    client.wait(search.job_id, timeout=60)
+    found = to_frame(client.rows(search.job_id))
+    assert found["unit_key"].unique().tolist() == ["kopi 101"] and len(found) == 60, found
+    standard = to_frame(client.rows(search.job_id, columns="standard"))
+    assert standard["price"].notna().all() and standard["currency"].unique().tolist() == ["IDR"], standard
+    try:
+        to_frame(client.records(search.job_id))
+        raise AssertionError("files are no records")
+    except ValueError as error:
+        assert "client.rows" in str(error), error
     result["columns"] = list(frame.columns)
 print(json.dumps(result))
