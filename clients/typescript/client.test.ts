@@ -420,6 +420,16 @@ describe('stream()', () => {
     expect(await Array.fromAsync(stream.lines())).toEqual(['{"a":"ä"}', '{"b":1}', '{"c":2}']);
   });
 
+  test('returns lines of CSV without their line ends, also across messages', async () => {
+    const gleaner = await client((_, _number, response) => {
+      start(response).write(piece(Buffer.from('id,title\r\n1,"a"\r')));
+      response.write(piece(Buffer.from('\n2,\r\n')));
+      response.end(frame(Buffer.from('{}'), true));
+    });
+    const stream = await gleaner.stream(JobService.method.exportRecords, { jobId, format: 'csv' });
+    expect(await Array.fromAsync(stream.lines())).toEqual(['id,title', '1,"a"', '2,']);
+  });
+
   test('rejects during reading if the connection breaks', async () => {
     const gleaner = await client((_, _number, response) => {
       start(response).write(piece(Buffer.from('one\ntwo')), () => response.socket!.end());

@@ -52,7 +52,7 @@ async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> 
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of bytes) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
     rest = parts.pop()!;
     yield* parts;
   }
