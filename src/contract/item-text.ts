@@ -14,12 +14,17 @@ export const hasItemText = (message: DescMessage): boolean =>
  * address of another site.
  */
 export function parseItemText(message: DescMessage, text: string): Record<string, string> | null {
-  if (!isOwnAddress(getOption(message, hostsOption), text.trim())) return null;
+  const trimmed = text.trim();
+  const itemText = trimmed.startsWith('www.') ? `https://${trimmed}` : trimmed;
+  if (!isOwnAddress(getOption(message, hostsOption), itemText)) return null;
   const pattern = getOption(message, patternOption);
-  const groups = pattern === '' ? undefined : new RegExp(pattern).exec(text.trim())?.groups;
+  const groups = pattern === '' ? undefined : new RegExp(pattern).exec(itemText)?.groups;
   if (groups === undefined) return null;
   return Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== undefined));
 }
+
+/** Returns true for a web address, also as browsers show it, without its scheme. */
+export const isAddress = (text: string): boolean => text.includes('://') || text.startsWith('www.');
 
 /** Returns false for a web address whose host is neither one of the domains nor below one. */
 function isOwnAddress(domains: readonly string[], text: string): boolean {

@@ -11,6 +11,7 @@ import {
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFileImport } from '@tabler/icons-react';
 import { type ReactNode, type RefObject, useState } from 'react';
+import { maxProblems } from '../../../src/contract/problem-texts.ts';
 import { UnitsError } from '../../../src/contract/units/problem.ts';
 import { decodeText } from '../../../src/contract/units/text.ts';
 import { formatCount } from '../../../src/present/text.ts';
@@ -168,7 +169,7 @@ function Problems({ problems, select }: ProblemsProps) {
       ))}
       {more > 0 && (
         <Text size="sm" c="dimmed">
-          And {formatCount(more)} more.
+          {problems.length < maxProblems ? `And ${formatCount(more)} more.` : 'And more.'}
         </Text>
       )}
     </Stack>

@@ -70,7 +70,7 @@ export function ListMode({ jobType, shape, list, draft, busy, submit, problems }
         area={area}
         change={setText}
         problems={[...(isEmpty ? [] : parsed.problems), ...problemsOfLines(problems, list, parsed)]}
-        summary={summaryText(parsed)}
+        summary={isEmpty ? emptySummary : summaryText(parsed)}
       />
       <SubmitBar
         jobType={jobType}
@@ -91,9 +91,11 @@ const helpText = ({ help }: ListShape, label: string | undefined): string =>
     ? help
     : `One ${label} or address per line, or cells of a spreadsheet. ${help}`;
 
+const emptySummary = 'Ctrl+Enter submits.';
+
 /** Describes what was read: "3 units. Columns not used: note." */
-function summaryText({ units, ignored }: ParsedList): string {
-  if (units.length === 0) return 'Ctrl+Enter submits.';
+function summaryText({ units, problems, ignored }: ParsedList): string {
+  if (problems.length > 0) return 'Correct the problems to submit the list.';
   const rest = ignored.length > 0 ? ` Columns not used: ${ignored.join(', ')}.` : '';
   return `${formatUnits(units.length)} in the list.${rest}`;
 }

@@ -1,3 +1,4 @@
+import { isAddress } from '../item-text.ts';
 import { suggest } from '../suggest.ts';
 import type { UnitColumns } from './columns.ts';
 import type { CsvRow } from './csv.ts';
@@ -26,12 +27,10 @@ export function layoutOf(
   const names = header.cells.map((cell) => cell.toLowerCase());
   const positions = new Map(columns.fields.map((field) => [field, positionsOf(field, names)]));
   const fieldPositions = new Set([...positions.values()].flat());
-  const isOnlyColumn = names.length === 1 && !fieldPositions.has(0);
-  const textPosition = textPositionOf(
-    columns,
-    names,
-    isOnlyColumn ? firstRow?.cells[0] : undefined,
+  const hasIds = columns.addressFields.some(
+    (field) => field !== columns.regionField && positions.get(field)!.length > 0,
   );
+  const textPosition = textPositionOf(columns, names, hasIds ? [] : (firstRow?.cells ?? []));
   return {
     width: names.length,
     positions,
@@ -48,17 +47,20 @@ function positionsOf(field: string, names: readonly string[]): number[] {
 }
 
 /**
- * Returns the position of `url`, or of the only column if it has strings or addresses; or else -1.
+ * Returns the position of `url`, of the only column if it has strings or addresses, or of the first
+ * column with the address of a product; or else -1.
  */
 function textPositionOf(
-  { fields, addressFields }: UnitColumns,
+  { fields, addressFields, parseAddress }: UnitColumns,
   names: readonly string[],
-  onlyText: string | undefined,
+  firstCells: readonly string[],
 ): number {
   const hasStrings = fields.length === 0;
   if (hasStrings && names.length === 1) return 0;
   if (!hasStrings && (addressFields.length === 0 || fields.includes('url'))) return -1;
-  return onlyText?.includes('://') ? 0 : names.indexOf('url');
+  if (hasStrings || names.includes('url')) return names.indexOf('url');
+  if (names.length === 1) return isAddress(firstCells[0] ?? '') ? 0 : -1;
+  return firstCells.findIndex((cell) => isAddress(cell) && parseAddress(cell) !== null);
 }
 
 /**

@@ -77,5 +77,5 @@ function canPrecedeRegion(columns: UnitColumns, item: string, line: string): boo
 }
 
 /** Returns true for the id of a product, in any case, and for its address. */
-const isItem = ({ parseAddress }: UnitColumns, text: string): boolean =>
+export const isItem = ({ parseAddress }: UnitColumns, text: string): boolean =>
   [text, text.toUpperCase()].some((each) => parseAddress(each) !== null);

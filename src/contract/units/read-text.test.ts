@@ -14,6 +14,13 @@ describe('readText()', () => {
     ['ids, one per line', 'B0GLN00001\r\n\r\n B0GLN00002 \r\n', [1, 3]],
     ['a column of a spreadsheet', 'ASIN\nB0GLN00001\nB0GLN00002\n', [2, 3]],
     ['a CSV file', 'note,asin\n"a,b",B0GLN00001\nc,B0GLN00002\n', [2, 3]],
+    ['addresses without a scheme', '\nwww.amazon.de/gp/product/B0GLN00001\nB0GLN00002', [2, 3]],
+    ['several ids in a line', '\nB0GLN00001, B0GLN00002\n', [2, 2]],
+    [
+      'a CSV file with addresses under any title',
+      'Name,Link\na,https://www.amazon.de/dp/B0GLN00001\nb,www.amazon.de/dp/B0GLN00002\n',
+      [2, 3],
+    ],
     ['a CSV file with semicolons', 'asin;note\nB0GLN00001;a\nB0GLN00002;b\n', [2, 3]],
   ])('reads %s', (_what, text, lines) => {
     expect(read(text)).toMatchObject({
@@ -61,13 +68,16 @@ describe('readText()', () => {
       'B0GLN00001\tde\tx\n',
       { line: 1, message: expect.stringContaining('The row has 3 cells, not 2') },
     ],
-    [
-      'B0GLN00001,B0GLN00002\n',
-      { message: expect.stringContaining("The column 'asin' is missing") },
-    ],
+    ['B0GLN00001,12\n', { message: expect.stringContaining("The column 'asin' is missing") }],
     [
       'https://www.e.example.de/cart\n',
       { line: 1, message: '"https://www.e.example.de/cart" is not the address of a product' },
+    ],
+    [
+      'Product;Quantity\nB0GLN00001;2\n',
+      {
+        message: 'The column \'asin\' is missing. The header also has "Product", "Quantity"',
+      },
     ],
   ])('refuses %j', (text, problem) => {
     expect(() => read(text)).toThrow(

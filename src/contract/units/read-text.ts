@@ -1,7 +1,8 @@
+import { isAddress } from '../item-text.ts';
 import type { UnitColumns } from './columns.ts';
 import { readCsv } from './csv.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { cellsOfLine, readLines, type TextLine, unitsOfLines } from './lines.ts';
+import { cellsOfLine, isItem, readLines, type TextLine, unitsOfLines } from './lines.ts';
 import { type FileUnits, type ReadUnitsOptions, readRows, readUnits } from './read-units.ts';
 
 /** Options for readText(). */
@@ -22,23 +23,33 @@ export function readText(columns: UnitColumns, text: string, options: ReadTextOp
   const first = lines[0]![1];
   const delimiter = delimiterOf(first);
   if (columns.fields.length === 0) {
-    const isList = first.includes('://');
-    return isList ? unitsOfLines(columns, lines, options) : readUnits(columns, file, options);
+    return isAddress(first)
+      ? unitsOfLines(columns, lines, options)
+      : readUnits(columns, file, options);
   }
-  if (isHeader(columns, first.split(delimiter))) {
+  const readTable = () => {
     const [header, ...rows] = readCsv(file, { delimiter });
     return readRows(columns, { layout: layoutOf(columns, header!, rows[0]), rows }, options);
-  }
+  };
+  if (isHeader(columns, first.split(delimiter))) return readTable();
   if (delimiter === '\t') {
     const rows = readCsv(file, { delimiter });
     return readRows(columns, { layout: layoutWithout(columns, options.order), rows }, options);
   }
-  if (first.includes('://')) return unitsOfLines(columns, lines, options);
+  const idLines = lines.flatMap((line) => separateIds(columns, line));
+  if (isAddress(first)) return unitsOfLines(columns, idLines, options);
   // Other columns without a tab are a file, which needs a header.
-  const hasRegion = cellsOfLine(columns, first).length > 1;
-  if (first.includes(delimiter) && !hasRegion) return readUnits(columns, file, options);
+  const firstCells = cellsOfLine(columns, idLines[0]![1]);
+  if (firstCells.length === 1 && firstCells[0]!.includes(delimiter)) return readTable();
   const layout = layoutWithout(columns, options.order.slice(0, 1));
-  return readLines(columns, { layout, lines }, options);
+  return readLines(columns, { layout, lines: idLines }, options);
+}
+
+/** Returns a line for each id of a line that has several: "B0GLN01001, B0GLN01002". */
+function separateIds(columns: UnitColumns, [line, text]: TextLine): TextLine[] {
+  const cells = text.split(/[\s,;]+/).filter((cell) => cell !== '');
+  const areIds = cells.every((cell) => !isAddress(cell) && isItem(columns, cell));
+  return areIds ? cells.map((cell): TextLine => [line, cell]) : [[line, text]];
 }
 
 function nonBlankLines(text: string): TextLine[] {
@@ -55,8 +66,8 @@ const delimiterOf = (line: string): string =>
 /** Returns whether the first line of a text names fields, or an address of a product. */
 export function isTable(columns: UnitColumns, text: string): boolean {
   const first = nonBlankLines(text)[0]?.[1] ?? '';
-  const isAddress = columns.addressFields.length > 0 && columns.parseAddress(first) !== null;
-  return (isAddress && first.includes('://')) || isHeader(columns, first.split(delimiterOf(first)));
+  const isProduct = isAddress(first) && columns.parseAddress(first) !== null;
+  return isProduct || isHeader(columns, first.split(delimiterOf(first)));
 }
 
 /** Returns whether cells name fields. */

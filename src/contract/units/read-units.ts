@@ -1,3 +1,4 @@
+import { isAddress } from '../item-text.ts';
 import { maxProblems, quote } from '../problem-texts.ts';
 import type { UnitColumns } from './columns.ts';
 import { type CsvRow, readCsv } from './csv.ts';
@@ -38,8 +39,9 @@ export interface ReadUnitsOptions {
  * Reads units from a CSV file in UTF-8 whose first row names the fields, in any order and case.
  * Blank rows are skipped, other columns are ignored, and an empty cell is an absent field. A column
  * may occur twice with the same values. An address of a product stands for its fields: in a cell of
- * one of them, in the column `url` or the only column, or in a list without a header. Strings come
- * from the only column or from `url`. Throws a UnitsError with at most 100 problems.
+ * one of them, in the column `url`, in any column of a file without ids, or in a list without a
+ * header. Strings come from the only column or from `url`. Throws a UnitsError with at most 100
+ * problems.
  */
 export function readUnits(
   columns: UnitColumns,
@@ -51,7 +53,7 @@ export function readUnits(
   if (header === undefined) throw fileError('too_short', 'The file has no rows');
   if (maxRows !== undefined && rows.length > maxRows)
     throw fileError('too_long', `The file has more than ${maxRows} rows`);
-  const isList = header.cells[0]!.includes('://');
+  const isList = isAddress(header.cells[0]!);
   if (isList)
     return readRows(columns, { layout: listLayout(columns), rows: [header, ...rows] }, options);
   return readRows(columns, { layout: layoutOf(columns, header, rows[0]), rows }, options);
@@ -129,8 +131,9 @@ function readFields(
       ...rowProblems,
       ...checkUnit(unit).filter(isOfOtherColumn(rowProblems)),
     ].filter(
-      // The header reports a missing column once.
-      ({ type, column }) => type !== 'missing' || !lackingFields.has(column!),
+      // The header reports a missing column once, and a row what keeps its fields from being read.
+      ({ type, column }) =>
+        type !== 'missing' || (rowProblems.length === 0 && !lackingFields.has(column!)),
     );
     problems.push(...reported.map((problem) => ({ row: at + 1, line: row.line, ...problem })));
     if (problems.length >= maxProblems) break;
@@ -162,7 +165,7 @@ function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadR
     const [value = '', ...otherValues] = positions.map((position) => cells[position] ?? '');
     const other = otherValues.find((candidate) => candidate !== value);
     if (other !== undefined) row.problems.push(twoValues(field, value, other));
-    else if (value.includes('://') && columns.addressFields.includes(field))
+    else if (isAddress(value) && columns.addressFields.includes(field))
       addresses.push([field, value]);
     else if (value !== '') row.unit[field] = choiceOf(columns, field, value);
   }

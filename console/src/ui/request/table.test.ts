@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findJobType, type JobType } from '../../../../src/contract/job-types.ts';
 import { buildBody } from './body.ts';
 import { type ListShape, readRequestShape } from './fields.ts';
-import { checkCsv, csvColumns, csvText, parseCsv, templateColumns } from './table.ts';
+import { checkCsv, csvColumns, csvText, parseCsv, parseList, templateColumns } from './table.ts';
 
 const jobType = (kind: string, market = 'mkta') => findJobType({ market, kind })!;
 const shapeOf = ({ method }: JobType) => readRequestShape(method.input).list as ListShape;
@@ -29,7 +29,11 @@ test.each([
   ['item_id,shop_id\n', ['File: The file has no rows below the header']],
   [
     'item_id,shop_id\n1,\nx,2,3\n',
-    ['Line 3: The row has 3 cells, not 2. Quote values that contain commas'],
+    [
+      'Line 2, shop_id: Required',
+      'Line 3: The row has 3 cells, not 2. Quote values that contain commas',
+      'Line 3, item_id: Must be 1 to 20 digits',
+    ],
   ],
   [
     'item_id,shop_id\n1,\nx,2\n',
@@ -38,6 +42,19 @@ test.each([
   ['item_id,shop_id\n\n,,\n1,\n', ['Line 4, shop_id: Required']],
 ])('parseCsv() rejects %j with its problems', (text, problems) => {
   expect(parse(text, items)).toEqual({ units: [], problems, ignored: [] });
+});
+
+test('parseList() reports the problems of all lines at once', () => {
+  const pages = jobType('pdp_bulk', 'mkte');
+  const text = 'B0GLN00001\nshort\n\nhttps://www.example.org/x\nB0GLN00002, de\n';
+  const options = { fills: { country: '' }, order: ['asin', 'country'] };
+  expect(parseList(text, pages, shapeOf(pages), options).problems).toEqual([
+    { line: 2, field: 'asin', message: 'Must be 10 letters and digits' },
+    {
+      line: 4,
+      message: '"https://www.example.org/x" is not the address of a product',
+    },
+  ]);
 });
 
 test('parseCsv() names columns that no field has', () => {

@@ -1,9 +1,14 @@
 import type { JobType } from '../../../../src/contract/job-types.ts';
 import { columnsOf } from '../../../../src/contract/units/columns.ts';
 import { csvField } from '../../../../src/contract/units/csv-field.ts';
-import { UnitsError } from '../../../../src/contract/units/problem.ts';
+import { type UnitProblem, UnitsError } from '../../../../src/contract/units/problem.ts';
 import { isTable, readText } from '../../../../src/contract/units/read-text.ts';
-import { type FileUnits, readUnits } from '../../../../src/contract/units/read-units.ts';
+import {
+  type ColumnProblem,
+  type FileUnits,
+  readUnits,
+  type UnitFields,
+} from '../../../../src/contract/units/read-units.ts';
 import { decodeText } from '../../../../src/contract/units/text.ts';
 import { formatCount, formatUnits } from '../../../../src/present/text.ts';
 import { type FieldTexts, validateField } from './body.ts';
@@ -59,26 +64,22 @@ export function parseList(
   list: ListShape,
   { fills, order }: { fills: FieldTexts; order: readonly string[] },
 ): ParsedList {
-  const result = catchProblems(() => readText(columnsOf(jobType), text, { fills, order }));
-  if (result instanceof UnitsError) return refusedList(result.problems);
+  const checkUnit = (unit: UnitFields) => problemsOf(unit, list, fills);
+  const result = catchProblems(() =>
+    readText(columnsOf(jobType), text, { fills, order, checkUnit }),
+  );
+  if (result instanceof UnitsError) return refusedList(result.problems.map(listProblem));
   const { units, lines, ignored } = result;
   if (units.length > list.max) {
     const message = `The list has ${formatUnits(units.length)}. Submit at most ${formatCount(list.max)} at once.`;
     return refusedList([{ message }]);
   }
-  const problems = units.flatMap((unit, at) =>
-    typeof unit === 'string'
-      ? []
-      : problemsOf(unit, list, fills).map((problem) => ({ line: lines[at]!, ...problem })),
-  );
-  return problems.length > 0
-    ? refusedList(problems)
-    : {
-        units,
-        lines,
-        problems,
-        ignored,
-      };
+  return {
+    units,
+    lines,
+    problems: [],
+    ignored,
+  };
 }
 
 const refusedList = (problems: readonly ListProblem[]): ParsedList => ({
@@ -152,11 +153,23 @@ function catchProblems<Result>(read: () => Result): Result | UnitsError {
   }
 }
 
-function problemsOf(unit: FieldTexts, { fields }: ListShape, fills: FieldTexts): ListProblem[] {
+/** Type of the problem of a value that its field does not take. */
+const valueType = 'value';
+
+/** Returns a problem of the reader. Its field is shown unless the message names it. */
+function listProblem({ line, column, type, message }: UnitProblem): ListProblem {
+  if (line === undefined) return { message };
+  const isOfField = type === valueType || type === 'missing';
+  return isOfField && column !== undefined ? { line, field: column, message } : { line, message };
+}
+
+function problemsOf(unit: FieldTexts, { fields }: ListShape, fills: FieldTexts): ColumnProblem[] {
   return (fields ?? []).flatMap((field) => {
     // A field that is asked for elsewhere is reported there.
     const isAsked = unit[field.name] === undefined && fills[field.name] === '';
     const message = isAsked ? null : validateField(field, unit[field.name] ?? '');
-    return message === null ? [] : [{ field: field.name, message }];
+    if (message === null) return [];
+    const type = unit[field.name] === undefined ? 'missing' : valueType;
+    return [{ column: field.name, type, message }];
   });
 }
