@@ -5,6 +5,7 @@ import { serve } from '../app/serve.ts';
 import { untilAborted } from '../base/abort.ts';
 import { isolatedEnvironment, loadConfig } from '../base/config.ts';
 import { createProcessFolder, removeProcessFolder } from '../base/process-folder.ts';
+import { Fault } from '../contract/fault.ts';
 import { untilReady } from './demo/processes.ts';
 import type { Trial } from './engines.ts';
 
@@ -55,7 +56,9 @@ export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
   );
   const stopped = untilAborted(io.signal);
   try {
-    const service = await serve(config, 'serve', { say: () => {} });
+    const service = await serve(config, 'serve', { say: () => {} }).catch((error: unknown) => {
+      throw withPortOption(error, port);
+    });
     try {
       const url = `http://127.0.0.1:${service.httpPort}`;
       await untilReady(url, 60);
@@ -69,6 +72,14 @@ export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
   } finally {
     if (dataDir === null) await removeProcessFolder(folder);
   }
+}
+
+/** Returns the error of a start. Its remedy for a port in use is the option of the command. */
+function withPortOption(error: unknown, port: number): unknown {
+  const cause = error instanceof Fault ? (error.cause as NodeJS.ErrnoException) : undefined;
+  if (cause?.code !== 'EADDRINUSE') return error;
+  const remedy = 'Stop the other program, or pass a free port, such as --port 8081.';
+  return new Fault('unavailable', `${port} is in use. ${remedy}`, { cause });
 }
 
 /** Creates a test key of the user of an earlier run, or of a new one. */
