@@ -30,6 +30,7 @@ describe('creditsText()', () => {
   test.each([
     [{ charged: 0 }, 'Nothing charged'],
     [{ charged: 0, ended: false }, '600 credits on approval'],
+    [{ cost: 0, charged: 0, ended: false }, 'Costs nothing'],
     [{}, '600 credits'],
     [{ refunded: 80 }, '600 credits, 80 refunded'],
   ])('describes %j as "%s"', (part, expected) => {

@@ -53,7 +53,7 @@ export function progressText({
 
 /**
  * Describes the credits of a job: what it costs before the charge, then what was charged and
- * refunded.
+ * refunded. A job on test data costs nothing.
  */
 export function creditsText({
   cost,
@@ -62,6 +62,7 @@ export function creditsText({
   ended,
 }: Pick<Job, 'cost' | 'charged' | 'refunded' | 'ended'>): string {
   if (charged === 0 && ended) return 'Nothing charged';
+  if (cost === 0 && charged === 0) return 'Costs nothing';
   if (charged === 0) return `${formatCount(cost)} credits on approval`;
   const refund = refunded > 0 ? `, ${formatCount(refunded)} refunded` : '';
   return `${formatCount(charged)} credits${refund}`;

@@ -90,6 +90,37 @@ describe.skipIf('missing' in chromium)(`the test account in the console${skipped
     await tab.close();
   });
 
+  test('says that jobs are free and approved automatically', async () => {
+    const { key } = await createUser();
+    const { apiKey } = await env.api.operator('CreateApiKey', {
+      user_id: (await env.api.get({ id: '', key }, '/v1/account')).body.account.id,
+      name: 'waits',
+      mode: 'test',
+    });
+    // The sandbox keeps this job waiting.
+    const items = [{ item_id: '20000000991', shop_id: '7003' }];
+    const { body } = await env.api.post(
+      { id: '', key: apiKey },
+      '/v1/mkta/variant_sold_v1/submit',
+      {
+        country: 'sg',
+        items,
+      },
+    );
+    const tab = await openTab(browser, { width: 390, height: 844 });
+    await signIn(tab, env.url, apiKey);
+    await waitForText(tab.page, '0 credits charged for 0 jobs, 0 refunded');
+    await tab.page.goto(`${env.url}/jobs/${body.job_id}`);
+    await waitForText(tab.page, 'Jobs on test data are approved automatically');
+    await waitForText(tab.page, 'Costs nothing');
+    await tab.page.goto(`${env.url}/jobs`);
+    await waitForText(tab.page, '0 credits · just now');
+    await tab.page.goto(`${env.url}/submit`);
+    await waitForText(tab.page, 'Free on test data');
+    expect(await tab.page.evaluate('document.body.innerText')).not.toContain('per unit');
+    await tab.close();
+  });
+
   test('allows what the key allows, and the next sign-in shows live data', async () => {
     const { key } = await createUser(['read']);
     const tab = await openTab(browser);

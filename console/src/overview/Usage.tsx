@@ -2,7 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Box, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { formatCount } from '../../../src/present/text.ts';
+import { counted, formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { pollMs } from '../ui/queries.ts';
@@ -33,7 +33,15 @@ export function Usage() {
   }));
   const sum = (select: (row: (typeof rows)[number]) => number) =>
     rows.reduce((total, row) => total + select(row), 0);
-  const summary = `${formatCount(sum(({ jobs }) => jobs))} jobs, ${formatCount(sum(({ Charged }) => Charged))} credits charged, ${formatCount(sum(({ Refunded }) => Refunded))} refunded`;
+  // Jobs without a charge, such as those on test data, are not counted.
+  const chargedJobs = counted(
+    sum(({ jobs }) => jobs),
+    'job',
+  );
+  const summary = `${counted(
+    sum(({ Charged }) => Charged),
+    'credit',
+  )} charged for ${chargedJobs}, ${formatCount(sum(({ Refunded }) => Refunded))} refunded`;
   return (
     <Section
       title="Usage"

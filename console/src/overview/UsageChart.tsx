@@ -19,6 +19,7 @@ export function UsageChart({ rows }: { rows: DayOfUsage[] }) {
       data={rows}
       dataKey="day"
       withLegend
+      xAxisProps={{ interval: 'equidistantPreserveStart' }}
       valueFormatter={formatCount}
       series={[
         { name: 'Charged', color: 'moss.6' },

@@ -12,6 +12,7 @@ import { exampleBody } from '../ui/examples/examples.ts';
 import { type Examples, useExamples } from '../ui/examples/useExamples.ts';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { Page } from '../ui/layout/Page.tsx';
+import { useSession } from '../ui/session/session.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import classes from './job-types.module.css';
 
@@ -68,6 +69,7 @@ interface JobTypeCardProps {
 /** Link to the form of a job type, with its price and its example. */
 function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProps) {
   const { market, kind } = jobType;
+  const { isTest } = useSession();
   return (
     <Card withBorder radius="md" p={0}>
       <Link className={`mantine-focus-auto ${classes.link}`} to={`/submit/${market}/${kind}`}>
@@ -83,15 +85,7 @@ function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProp
         </div>
       </Link>
       <Group px="md" pb="sm" gap="xs" mih={34}>
-        {price && (
-          <Text size="sm" fw={500}>
-            {counted(price.unitPrice, 'credit')} per unit
-          </Text>
-        )}
-        {price?.needsApproval && <Badge color="yellow">Needs approval</Badge>}
-        {price?.inWorkingHours && workingHours !== '' && (
-          <Badge color="gray">{describeHours(workingHours)}</Badge>
-        )}
+        {price && <Terms price={isTest ? null : price} workingHours={workingHours} />}
         {examples && exampleBody(jobType) !== null && (
           <Button
             size="compact-sm"
@@ -107,6 +101,28 @@ function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProp
         )}
       </Group>
     </Card>
+  );
+}
+
+interface TermsProps {
+  /** Null for jobs on test data. */
+  price: KindPrice | null;
+  workingHours: string;
+}
+
+/** What a unit costs, and what delays a job. */
+function Terms({ price, workingHours }: TermsProps) {
+  const text = price ? `${counted(price.unitPrice, 'credit')} per unit` : 'Free on test data';
+  return (
+    <>
+      <Text size="sm" fw={500}>
+        {text}
+      </Text>
+      {price?.needsApproval && <Badge color="yellow">Needs approval</Badge>}
+      {price?.inWorkingHours && workingHours !== '' && (
+        <Badge color="gray">{describeHours(workingHours)}</Badge>
+      )}
+    </>
   );
 }
 

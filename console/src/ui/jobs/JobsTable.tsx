@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../../src/present/job.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
-import { formatCount, regionText } from '../../../../src/present/text.ts';
+import { counted, formatCount, regionText } from '../../../../src/present/text.ts';
 import { Id } from '../Id.tsx';
 import { TestBadge } from '../layout/Page.tsx';
 import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
@@ -36,7 +36,7 @@ export function JobName({ job }: { job: Job }) {
 const creditsOf = ({ cost, charged, refunded, ended }: Job) =>
   ended || charged > 0 ? charged - refunded : cost;
 
-/** Row of a job on a narrow screen: its title, and its state beside its progress. */
+/** Row of a job on a narrow screen: its title, its state and progress, its credits and its time. */
 function JobBrief({ job, owners }: { job: Job; owners: boolean }) {
   return (
     <>
@@ -47,6 +47,9 @@ function JobBrief({ job, owners }: { job: Job; owners: boolean }) {
         <JobBadge job={job} />
         <JobProgress job={job} />
       </Group>
+      <Text size="xs" c="dimmed">
+        {counted(creditsOf(job), 'credit')} · <Moment at={job.createdAt} relative />
+      </Text>
       {owners && ownerColumn.cell(job)}
     </>
   );
