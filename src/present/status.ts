@@ -39,6 +39,10 @@ export const statusTone = (status: string): Tone => tones[status] ?? 'muted';
 export const jobTone = ({ status, failed }: { status: string; failed: number }): Tone =>
   status === 'completed' && failed > 0 ? 'warning' : statusTone(status);
 
+/** Formats the status of a job. Variant jobs also complete with failed units. */
+export const formatJobStatus = ({ status, failed }: { status: string; failed: number }): string =>
+  status === 'completed' && failed > 0 ? 'Completed with failures' : formatStatus(status);
+
 /** Formats a status: "Awaiting approval". */
 export const formatStatus = (status: string): string =>
   status === 'partial_complete'

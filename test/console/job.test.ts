@@ -64,6 +64,9 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
       badge.getAttribute('style'),
     );
     expect(color).toContain('yellow');
+    await waitForText(page, 'Completed with failures');
+    await page.goto(`${suite.env.url}/jobs?status=completed`);
+    await waitForText(page, 'Completed with failures');
   });
 
   test('shows the fields that are filled less often than in the last run', async () => {

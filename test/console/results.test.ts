@@ -96,6 +96,10 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     expect(saved).toMatch(/^unit_index,/);
     expect(saved).toContain(',1729000077012,');
     expect(saved).not.toContain(',1729000077011,');
+    await click(page, 'button', 'Download');
+    await click(page, 'menuitem', 'CSV, standard columns');
+    const standard = (await readDownload(`${body.job_id}-standard.csv`)).toString();
+    expect(standard).toMatch(/^id,url,title,/);
   });
 
   test('keeps filters, order, and columns in the address', async () => {

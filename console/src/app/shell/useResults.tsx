@@ -8,7 +8,7 @@ import { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb
 import { jobTypes } from '../../../../src/contract/job-types.ts';
 import { jobTitle } from '../../../../src/present/job.ts';
 import { jobTypeText, kindText, marketTitle } from '../../../../src/present/names.ts';
-import { formatStatus } from '../../../../src/present/status.ts';
+import { formatJobStatus, formatStatus } from '../../../../src/present/status.ts';
 import { shortId } from '../../../../src/present/text.ts';
 import { emptyFilter, useJobs } from '../../ui/jobs/useJobs.ts';
 import { basePath } from '../../ui/session/base-path.ts';
@@ -50,7 +50,7 @@ function useJobResults(term: string, isEnabled: boolean): Result[] {
   return [...new Map(jobs.map((job) => [job.jobId, job])).values()].map((job) => ({
     to: `/jobs/${job.jobId}`,
     label: jobTitle(job),
-    description: [formatStatus(job.status), job.userName, shortId(job.jobId)]
+    description: [formatJobStatus(job), job.userName, shortId(job.jobId)]
       .filter(Boolean)
       .join(' · '),
     Icon: IconListDetails,

@@ -12,6 +12,9 @@ import { isWhole } from './query.ts';
 import { useRecordView } from './record-queries.ts';
 import { useFileDownload } from './useFileDownload.ts';
 
+/** End of the name of a file beside another one with the same extension. */
+const suffixOf = (format: string) => (format === 'csv-bom' ? '-excel' : '');
+
 /**
  * Menu that downloads the records which the page selects, in a format, or the result file of the
  * job. Failed units are not exported.
@@ -23,7 +26,8 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
   // Loaded by the results as well.
   const { data } = useQuery(JobService.method.listFiles, { jobId });
   const { search, conditions, sort } = view;
-  const save = async (format: string, extension: string, columns = '') => {
+  /** Saves the records as a file whose name differs for each action of the menu. */
+  const save = async (format: string, suffix: string, columns = '') => {
     const request = {
       jobId,
       format,
@@ -34,7 +38,7 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
     };
     await saveStream(
       createClient(JobService, transport).exportRecords(request),
-      `${jobId}${extension}`,
+      `${jobId}${suffix}`,
     );
   };
   const standardFormats = exportFormats.filter(
@@ -49,11 +53,11 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
       actions={[
         ...exportFormats.map(({ format, label, extension }) => ({
           label,
-          run: () => void records.download(() => save(format, extension)),
+          run: () => void records.download(() => save(format, suffixOf(format) + extension)),
         })),
         ...standardFormats.map(({ format, label, extension }) => ({
           label: `${label}, standard columns`,
-          run: () => void records.download(() => save(format, extension, 'standard')),
+          run: () => void records.download(() => save(format, `-standard${extension}`, 'standard')),
         })),
         ...resultFiles.map((file) => ({
           label: `Result file, ${formatBytes(file.bytes)}`,
