@@ -38,7 +38,7 @@ test('lacksPrices() is true if no field of prices has a value', () => {
   expect(lacksPrices([field('title', 0)])).toBe(false);
 });
 
-test('lastRun() finds the last run of the same schedule, series, name, or region', () => {
+test('lastRun() finds the last run of the same schedule, series, name, or list', () => {
   const job = (jobId: string, at: number, fields = {}) =>
     create(JobSchema, {
       ...{ jobId, market: 'mkta', kind: 'variant_sold', ended: true, success: 1 },
@@ -49,6 +49,7 @@ test('lastRun() finds the last run of the same schedule, series, name, or region
     job('later', 9),
     job('now', 8, { region: 'sg' }),
     job('other region', 7, { region: 'id' }),
+    job('other list', 7, { region: 'sg', total: 3 }),
     job('failed', 6, { region: 'sg', success: 0 }),
     job('before', 5, { region: 'sg' }),
     job('tracked', 4, { options: { track: 'nightly' } }),

@@ -40,6 +40,7 @@ type Run = Pick<
   | 'scheduleId'
   | 'options'
   | 'region'
+  | 'total'
   | 'ended'
   | 'success'
   | 'createdAt'
@@ -48,14 +49,14 @@ type Run = Pick<
 >;
 
 /**
- * Returns what the runs of the same work have in common: their schedule, series, or name, or the
- * region.
+ * Returns what the runs of the same work have in common: their schedule, series, or name, or else
+ * the region and the number of units, which a list that is submitted again has.
  */
-function workOf({ scheduleId, options, region }: Run): string {
+function workOf({ scheduleId, options, region, total }: Run): string {
   if (scheduleId !== '') return `schedule ${scheduleId}`;
   const series = seriesOf(options?.track);
   if (series) return `series ${series}`;
-  return options?.name ? `name ${options.name}` : `region ${region}`;
+  return options?.name ? `name ${options.name}` : `${total} units in ${region}`;
 }
 
 /**
