@@ -65,8 +65,12 @@ describe.skipIf('missing' in chromium)(`the first steps in the console${skipped}
     const page = await open(user.key, '/');
     await waitForText(page, 'Get started');
     await click(page, 'button', 'Dismiss');
+    const scripts: string[] = [];
+    page.on('request', (request) => scripts.push(request.url()));
     await openOverview(page);
     expect(await actionsOf(page, 'Get started')).toEqual([]);
+    expect(scripts.some((url) => url.includes('UserOverview'))).toBe(true);
+    expect(scripts.filter((url) => url.includes('Welcome'))).toEqual([]);
   });
 
   test('show an operator what the set-up lacks, until it is dismissed', async () => {

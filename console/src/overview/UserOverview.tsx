@@ -1,6 +1,7 @@
 import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Button, Skeleton } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
 import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
@@ -136,16 +137,28 @@ export function UserOverview() {
 function Activity() {
   const { jobs, query } = useJobs(emptyFilter, 20);
   const schedules = useSchedules();
+  const [isDismissed, setDismissed] = useLocalStorage({
+    key: 'gleaner.welcome-dismissed',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
   const outstanding = outstandingJobs(useWaiting().jobs, useRunning().jobs, jobs);
   const ended = jobs.filter((job) => job.ended);
   // All at once, so that nothing on the page moves.
   if (query.isPending || schedules.query.isPending) return <Skeleton height={320} />;
   const exampleIds = exampleJobIds();
-  const steps = welcomeSteps({ jobs, exampleIds, hasSchedule: schedules.rows.length > 0 });
+  const steps = isDismissed
+    ? []
+    : welcomeSteps({ jobs, exampleIds, hasSchedule: schedules.rows.length > 0 });
   return (
     <Suspense fallback={<Skeleton height={320} />}>
       {(steps.length > 0 || hasWaitingExample()) && (
-        <Welcome jobs={jobs} exampleIds={exampleIds} steps={steps} />
+        <Welcome
+          jobs={jobs}
+          exampleIds={exampleIds}
+          steps={steps}
+          dismiss={() => setDismissed(true)}
+        />
       )}
       {outstanding.length > 0 && (
         <LatestJobs title="Running and waiting" jobs={outstanding} query={query} owners={false} />

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { useLocalStorage } from '@mantine/hooks';
 import { IconFlask } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
@@ -22,28 +21,24 @@ interface WelcomeProps {
   exampleIds: readonly string[];
   /** First steps; none if they are done. */
   steps: readonly WelcomeStep[];
+  dismiss: () => void;
 }
 
 /**
- * First steps of a new user, until they are done or dismissed. A file of its own, because it is
- * loaded for new users only.
+ * First steps of a new user, until they are done. A file of its own, because it is loaded for new
+ * users only.
  */
-export function Welcome({ jobs, exampleIds, steps }: WelcomeProps) {
+export function Welcome({ jobs, exampleIds, steps, dismiss }: WelcomeProps) {
   const examples = useExamples();
   const isRefused = useRefusal(firstJobType.method) !== null;
-  const [isDismissed, setDismissed] = useLocalStorage({
-    key: 'gleaner.welcome-dismissed',
-    defaultValue: false,
-    getInitialValueInEffect: false,
-  });
-  if (isDismissed || isRefused || steps.length === 0) return null;
+  if (isRefused || steps.length === 0) return null;
   const exampleJob = jobs.find(({ jobId }) => exampleIds.includes(jobId));
   return (
     <ActionCard
       title="Get started"
       description="Three steps to data that arrives every day."
       actions={steps.map((step) => cardAction(step, examples, exampleJob))}
-      dismiss={() => setDismissed(true)}
+      dismiss={dismiss}
     />
   );
 }
