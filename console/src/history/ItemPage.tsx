@@ -1,3 +1,4 @@
+import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import { Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { useParams, useSearchParams } from 'react-router';
@@ -38,12 +39,24 @@ const columns: ListColumn<Observation>[] = [
     cell: ({ values }) => (values?.sold === undefined ? '–' : formatCount(values.sold)),
   },
   { title: 'Rating', align: 'right', cell: ({ values }) => values?.rating?.toFixed(1) ?? '–' },
-  { title: 'Changed', cell: ({ changed }) => changed.map(valueName).join(', ') },
+];
+
+/** Returns the columns of an item that was first read at a time, which is no change. */
+const columnsOf = (firstAt: Timestamp | undefined): ListColumn<Observation>[] => [
+  ...columns,
+  {
+    title: 'Changed',
+    cell: ({ observedAt, changed }) =>
+      isSameTime(observedAt, firstAt) ? 'First read' : changed.map(valueName).join(', '),
+  },
   {
     title: 'Job',
     cell: ({ jobId }) => <Id of="jobs" value={jobId} />,
   },
 ];
+
+const isSameTime = (one: Timestamp | undefined, other: Timestamp | undefined): boolean =>
+  one !== undefined && other !== undefined && timestampMs(one) === timestampMs(other);
 
 /** History of an item: charts of its values over time, and its observations. */
 export function ItemPage() {
@@ -98,7 +111,7 @@ export function ItemPage() {
               rows={observations}
               keyOf={({ jobId, observedAt }) => `${jobId} ${observedAt?.seconds}`}
               query={query}
-              columns={columns}
+              columns={columnsOf(item?.firstAt)}
               empty={{ title: 'No observations' }}
             />
           </Section>
