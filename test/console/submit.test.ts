@@ -137,6 +137,22 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     expect(jobs).toMatchObject([{ total: 60 }]);
   });
 
+  test('names all lines with problems at once, and reads addresses as browsers show them', async () => {
+    const user = await createUser('Mixed Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkte/pdp_bulk');
+    await page.locator(named('textbox', 'Items')).wait();
+    await paste(page, 'textarea', 'B0GLN01001\nshort\n\nhttps://www.example.org/x\n');
+    await waitForText(page, 'Line 2: Must be 10 letters and digits');
+    await waitForText(page, 'Line 4: "https://www.example.org/x" is not the address of a product');
+    await waitForText(page, 'Correct the problems to submit the list.');
+    const urls = [
+      'www.amazon.de/gp/product/B0GLN01001',
+      'https://www.amazon.fr/dp/B0GLN01002?tag=x',
+    ];
+    await paste(page, 'textarea', [...urls, 'B0GLN01003, B0GLN01004, B0GLN01005'].join('\n'));
+    await waitForText(page, '5 units in the list.');
+  });
+
   test('reads a file with semicolons into the list', async () => {
     const user = await createUser('Filed Ltd', 1_000);
     const page = await open(user.key, '/submit/mkte/pdp_bulk');

@@ -83,7 +83,7 @@ export function DestinationsPage() {
         minWidth={900}
         empty={{
           title: 'No destinations yet',
-          description: 'Create one, and enter its name under Options when you submit a job.',
+          description: 'Create one, and select it under Options when you submit a job.',
         }}
       />
       {edited !== undefined && (

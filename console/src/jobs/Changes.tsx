@@ -1,4 +1,4 @@
-import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createClient } from '@connectrpc/connect';
 import { EmptyState, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { IconChartLine } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import {
   HistoryService,
   type ItemChange,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { changesText } from '../../../src/present/item.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
 import { ItemName, itemPath } from '../ui/ItemName.tsx';
@@ -60,8 +61,20 @@ function reasonOf(status: string | undefined): string {
   return 'The changes appear after the end of the job.';
 }
 
-/** Changes of a tracked job compared with the run before. */
-export function Changes({ jobId }: { jobId: string }) {
+/** Changes of a job compared with the run before, if it is tracked. */
+export function Changes({ job: { jobId, options } }: { job: Job }) {
+  if (options?.track) return <TrackedChanges jobId={jobId} />;
+  return (
+    <EmptyState
+      icon={<IconChartLine />}
+      title="This job is not tracked"
+      description='Submit it with "Track changes" to compare it with the run before.'
+      py="lg"
+    />
+  );
+}
+
+function TrackedChanges({ jobId }: { jobId: string }) {
   const [type, setType] = useState('');
   const { query, rows, first } = useList(
     HistoryService.method.listChanges,
@@ -72,16 +85,6 @@ export function Changes({ jobId }: { jobId: string }) {
         isFinal(state.data?.pages[0]?.status) ? false : pollMs.active,
     },
   );
-  if (query.error instanceof ConnectError && query.error.code === Code.NotFound) {
-    return (
-      <EmptyState
-        icon={<IconChartLine />}
-        title="This job is not tracked"
-        description='Submit it with "Track changes" to compare it with the run before.'
-        py="lg"
-      />
-    );
-  }
   return (
     <Stack>
       <Toolbar type={type} select={setType} isDone={first?.status === 'done'} jobId={jobId} />

@@ -39,7 +39,7 @@ export function OtherTab({ job, tab }: { job: Job; tab: Exclude<JobTab, 'results
     case 'units':
       return <Units job={job} />;
     case 'changes':
-      return <Changes jobId={job.jobId} />;
+      return <Changes job={job} />;
     case 'batches':
       return <Batches job={job} />;
     case 'details':

@@ -54,7 +54,7 @@ export function SchedulePage() {
   return (
     <Page
       title={schedule.name}
-      description={jobTypeText(schedule)}
+      description={schedule.name === jobTypeText(schedule) ? undefined : jobTypeText(schedule)}
       actions={
         <>
           <TextLink to={list[0]}>{list[1]}</TextLink>
