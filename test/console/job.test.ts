@@ -100,6 +100,22 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     throw new Error('no job has a field less than the one before');
   });
 
+  test('tells the first read of a tracked item from its changes', async () => {
+    const user = await createUser('First read Ltd', 1_000);
+    const items = [{ product_id: '1729000079011', country: 'th' }];
+    const path = '/v1/mktd/pdp/bulk/submit';
+    const untracked = (await suite.env.api.post(user, path, { items })).body.job_id;
+    const tracked = (await suite.env.api.post(user, `${path}?track=first`, { items })).body.job_id;
+    for (const jobId of [untracked, tracked])
+      await suite.env.api.get(user, `/v1/jobs/${jobId}?wait=30`);
+    const page = await open(user.key, `/jobs/${untracked}?tab=changes`);
+    await waitForText(page, 'This job is not tracked');
+    await page.goto(`${suite.env.url}/jobs/${tracked}?tab=changes`);
+    await waitForText(page, '1 new, 0 changed');
+    await page.goto(`${suite.env.url}/history/mktd/th/1729000079011`);
+    await waitForText(page, 'First read');
+  });
+
   test('draws no failures for a job without any', async () => {
     const user = await createUser('Flawless Ltd', 1_000);
     const jobId = await submit(user, 60);
