@@ -121,6 +121,24 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
     await close();
   });
 
+  test('that end while a form is filled in leave its inputs for the next sign-in', async () => {
+    const { key } = await createUser('Cory');
+    const { page, close } = await openSignedIn(key);
+    await page.goto(`${env.url}/submit/mkte/pdp_bulk`);
+    await page.locator('main select').fill('de');
+    await fill(page, 'textbox', 'Items', 'B0GLN01001\nB0GLN01002');
+    await waitForText(page, '2 units in the list.');
+    const context = page.browserContext();
+    await context.deleteCookie(...(await context.cookies()));
+    await click(page, 'button', 'Submit 2 units');
+    await waitForText(page, 'You have been signed out');
+    await fill(page, 'textbox', 'API key', key);
+    await click(page, 'button', 'Sign in');
+    await waitForText(page, '2 units in the list.');
+    expect(await page.evaluate(`document.querySelector('main select').value`)).toBe('de');
+    await close();
+  });
+
   test('start with the focus in the field for the key', async () => {
     const { key } = await createUser('Cleo');
     const { page, close } = await openTab(browser);

@@ -12,8 +12,11 @@ import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-
 import { pastedUnits } from '../ui/request/table.ts';
 import { Field, Fields } from './Field.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
+import { keptInput, useKeepInput } from './unsent.ts';
 
 interface FormModeProps extends ModeProps {
+  /** Name under which inputs are kept; none are by default. */
+  form?: string;
   /** Problems of the last submit by field path: "items.0.country". */
   problems: Record<string, string>;
   /**
@@ -86,6 +89,16 @@ function replaceRows<Row extends FieldTexts>(
   return [...units.slice(0, index), ...pasted, ...units.slice(index + rows.length)];
 }
 
+/** Values of the form, which are kept under its name. */
+function useValues(shape: RequestShape, draft: Draft, formName: string) {
+  const form = useForm<Values>({
+    initialValues: keptInput<Values>(formName, 'rows') ?? initialValues(shape, draft),
+    validate: (values) => validateValues(shape, values),
+  });
+  useKeepInput(formName, 'rows', form.values);
+  return form;
+}
+
 /** Form for the fields of a request and its units. */
 export function FormMode({
   jobType,
@@ -96,13 +109,11 @@ export function FormMode({
   problems,
   single,
   showLong,
+  form: formName = '',
 }: FormModeProps) {
   const { list } = shape;
   const { shared, row: fields } = formLayout(shape);
-  const form = useForm<Values>({
-    initialValues: initialValues(shape, draft),
-    validate: (values) => validateValues(shape, values),
-  });
+  const form = useValues(shape, draft, formName);
   const { own, units } = form.values;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
   const sharedError = (name: string) =>

@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { formatUnits } from '../../../src/present/text.ts';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
-import { type FieldTexts, validateField } from '../ui/request/body.ts';
+import { validateField } from '../ui/request/body.ts';
 import { sharedTexts } from '../ui/request/draft.ts';
 import type { ListShape } from '../ui/request/fields.ts';
 import { formLayout } from '../ui/request/form-layout.ts';
@@ -18,18 +18,30 @@ import {
   sharedFields,
 } from './list-request.ts';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
+import { useKeptState } from './unsent.ts';
 
 interface ListModeProps extends ModeProps {
   list: ListShape;
+  /** Name under which inputs are kept; '' if they are not. */
+  form: string;
   /** Problems of the last submit by field path: "items.0.asin". */
   problems: Record<string, string>;
 }
 
 /** Fields that all units share, and a text with one unit per line. */
-export function ListMode({ jobType, shape, list, draft, busy, submit, problems }: ListModeProps) {
+export function ListMode({
+  jobType,
+  shape,
+  list,
+  form,
+  draft,
+  busy,
+  submit,
+  problems,
+}: ListModeProps) {
   const lineField = formLayout(shape).row?.[0];
-  const [text, setText] = useState(() => linesOf(draft.units, lineField?.name));
-  const [own, setOwn] = useState<FieldTexts>(() => sharedTexts(shape, draft));
+  const [text, setText] = useKeptState(form, 'text', () => linesOf(draft.units, lineField?.name));
+  const [own, setOwn] = useKeptState(form, 'shared', () => sharedTexts(shape, draft));
   const [isTried, setTried] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const options = useMemo(() => readerOptions(shape, list), [shape, list]);

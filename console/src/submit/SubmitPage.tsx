@@ -23,6 +23,7 @@ import { ListMode } from './ListMode.tsx';
 import { OptionTextsContext } from './option-texts.ts';
 import type { ModeProps } from './SubmitBar.tsx';
 import { UploadMode } from './UploadMode.tsx';
+import { forgetInputs, useFormName, useKeptState } from './unsent.ts';
 import { useSubmit } from './useSubmit.ts';
 
 /** Submits a job by form, with a CSV file or as JSON. */
@@ -36,17 +37,34 @@ export function SubmitPage() {
   if (error)
     return <ErrorAlert error={error} retry={refetch} title="The earlier job could not be loaded" />;
   return draft ? (
-    <Loaded jobType={jobType} draft={draft} key={jobType.endpoint.path + jobId} />
+    <Loaded
+      jobType={jobType}
+      draft={draft}
+      isNew={jobId === ''}
+      key={jobType.endpoint.path + jobId}
+    />
   ) : (
     <Loading />
   );
 }
 
-function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
+interface LoadedProps {
+  jobType: JobType;
+  draft: Draft;
+  /** False for the request of an earlier job. */
+  isNew: boolean;
+}
+
+function Loaded({ jobType, draft, isNew }: LoadedProps) {
   const shape = useMemo(() => readRequestShape(jobType.method.input), [jobType]);
-  const [texts, setTexts] = useState(draft.options);
+  const form = useFormName(isNew ? jobType.endpoint.path : '');
+  const [texts, setTexts] = useKeptState(form, 'options', () => draft.options);
   const query = optionQuery(texts);
-  const { busy, error, submit } = useSubmit(jobType, query);
+  const { busy, error, submit: send } = useSubmit(jobType, query);
+  const submit = async (body: string | FormData) => {
+    await send(body);
+    forgetInputs();
+  };
   const [tab, setTab] = useTab(['form', 'file', 'json'], fitsForm(shape, draft) ? 'form' : 'file');
   const change = (name: string, text: string) =>
     setTexts((before) => ({ ...before, [name]: text }));
@@ -74,6 +92,7 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
               jobType={jobType}
               shape={shape}
               draft={draft}
+              form={form}
               busy={busy}
               error={error}
               submit={submit}
@@ -86,8 +105,16 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
   );
 }
 
-/** Tabs with the ways to enter a request. `error`: error of the last submit. */
-function Modes({ error, openFile, ...mode }: ModeProps & { error: unknown; openFile: () => void }) {
+interface ModesProps extends ModeProps {
+  /** Name under which inputs are kept; '' if they are not. */
+  form: string;
+  /** Error of the last submit. */
+  error: unknown;
+  openFile: () => void;
+}
+
+/** Tabs with the ways to enter a request. */
+function Modes({ error, openFile, form, ...mode }: ModesProps) {
   const { list } = mode.shape;
   // The file of a list that is too long for the form.
   const [longDraft, setLongDraft] = useState<Draft | null>(null);
@@ -109,9 +136,9 @@ function Modes({ error, openFile, ...mode }: ModeProps & { error: unknown; openF
       </Tabs.List>
       <Tabs.Panel value="form">
         {list && hasLines(mode.shape) ? (
-          <ListMode {...mode} list={list} problems={problems} />
+          <ListMode {...mode} form={form} list={list} problems={problems} />
         ) : (
-          <FormMode {...mode} problems={problems} showLong={showLong} />
+          <FormMode {...mode} form={form} problems={problems} showLong={showLong} />
         )}
       </Tabs.Panel>
       {list && (
