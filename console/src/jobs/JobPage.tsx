@@ -123,7 +123,10 @@ export function useJob(jobId: string) {
   } = useQuery(
     JobService.method.getJob,
     { jobId },
-    { refetchInterval: ({ state }) => pollInterval(state.data) },
+    {
+      refetchInterval: ({ state }) =>
+        !state.data && state.error ? pollMs.idle : pollInterval(state.data),
+    },
   );
   useFinalData(job);
   return { job, error, isPending, refetch };

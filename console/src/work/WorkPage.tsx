@@ -46,7 +46,8 @@ const processes: ListColumn<Process>[] = [
   {
     title: 'Clock skew',
     align: 'right',
-    cell: ({ clockSkewMs }) => `${(Number(clockSkewMs) / 1000).toFixed(1)} s`,
+    // Without the sign of a negative number that is rounded to zero.
+    cell: ({ clockSkewMs }) => `${(Math.round(Number(clockSkewMs) / 100) / 10 || 0).toFixed(1)} s`,
   },
 ];
 

@@ -34,7 +34,8 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const open = (entry: RecordEntry) => openKey(keyOf(entry));
   const { sort, fields } = view;
   const { query, rows: entries, first } = useRecords(job);
-  const total = first?.total;
+  // The order alone has no matches: the units of the job are counted beside its status.
+  const total = isWhole(view) ? undefined : first?.total;
   const sorted = sortedField(sort);
   const onPicture = usePictures(entries.filter(({ item }) => item?.imagePath).length);
   const columns = recordColumns({
