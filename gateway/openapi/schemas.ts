@@ -8,6 +8,7 @@ import {
 import {
   default_json as defaultOption,
   identifier as identifierOption,
+  identity as identityOption,
   json as jsonOption,
   nullable as nullableOption,
   json_shape as shapeOption,
@@ -242,6 +243,13 @@ function ruleSchema(field: DescField): Schema {
     if (Object.hasOwn(type.value, 'lte')) schema.maximum = Number(lte);
   }
   if (rulesOf(field).required && isImplicitString(field)) schema.minLength ??= 1;
+  // Texts that identify a unit are refused if they are blank.
+  if (
+    schema.minLength === 1 &&
+    schema.enum === undefined &&
+    getOption(field, identityOption) !== ''
+  )
+    schema.pattern ??= '\\S';
   return schema;
 }
 

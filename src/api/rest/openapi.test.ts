@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
 import { shopMessage, shopService } from '../../../gateway/fixture/shop.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { MktbService } from '../../../gen/gleaner/mktb/v1/mktb_pb.ts';
 import { http } from '../../../gen/google/api/annotations_pb.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 import { startTestApi } from './fixture.ts';
@@ -434,4 +435,15 @@ test.each([
   }
   const known = await ask({ 'if-none-match': tag });
   expect([known.status, await known.text(), known.headers.get('etag')]).toEqual([304, '', tag]);
+});
+
+test('refuses a blank text where it identifies an item, as the service does', async () => {
+  const other = await startTestApi({ services: [MktbService] });
+  const { components } = (await (
+    await other.ask('/openapi.json', { key: null })
+  ).json()) as Document;
+  const { shop_domain } = (components.schemas.MktbPdpItem as unknown as { properties: object })
+    .properties as { shop_domain: object };
+  expect(shop_domain).toMatchObject({ type: 'string', pattern: String.raw`\S`, minLength: 1 });
+  await other.close(0);
 });
