@@ -212,11 +212,11 @@ function integerSchema(scalar: ScalarType, direction: Direction): Schema {
 }
 
 /**
- * Returns the bounds of integers that are accepted for an identifier; a pattern refuses the minus
- * sign.
+ * Returns the bounds of integers that are accepted for an identifier: not below 0 if its pattern
+ * refuses the minus sign.
  */
-const safeIntegers = ({ pattern }: Schema): Schema => ({
-  minimum: pattern === undefined ? Number.MIN_SAFE_INTEGER : 0,
+const safeIntegers = ({ pattern = '' }: Schema): Schema => ({
+  minimum: new RegExp(`${pattern}`).test('-1') ? Number.MIN_SAFE_INTEGER : 0,
   maximum: Number.MAX_SAFE_INTEGER,
 });
 

@@ -195,10 +195,9 @@ class Oracle {
 
   private async decide(place: string): Promise<void> {
     const [job] = this.held.splice(this.random.below(this.held.length), 1);
-    const decision = this.random.below(3) === 0 ? 'discard' : 'release';
-    await this.client.post(`/v1/jobs/${job!.jobId}/${decision}`);
-    if (decision === 'release')
-      this.check(place, await this.released(job!.jobId), this.model.compare(job!));
+    const discard = this.random.below(3) === 0;
+    await this.client.post(`/v1/jobs/${job!.jobId}/release`, { discard });
+    if (!discard) this.check(place, await this.released(job!.jobId), this.model.compare(job!));
   }
 
   /** Returns the changes of a released job. */

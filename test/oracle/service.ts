@@ -99,8 +99,8 @@ export class OracleUser {
 
   /** Calls a method of a job. Throws unless it is accepted. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
-  async post(path: string): Promise<any> {
-    const { status, body } = await this.api.post(this.user, path, {});
+  async post(path: string, request: object = {}): Promise<any> {
+    const { status, body } = await this.api.post(this.user, path, request);
     if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   }
