@@ -60,7 +60,7 @@ function tlsOf(url: URL, defaultTls: 'offered' | 'required'): SmtpSettings['tls'
 export function parseAddresses(text: string): string[] {
   const addresses = text.split(',').map((address) => address.trim());
   for (const address of addresses) {
-    if (!isAddress(address)) throw new Error(`'${address}' is not an email address`);
+    if (!isEmailAddress(address)) throw new Error(`'${address}' is not an email address`);
   }
   return [...new Set(addresses)];
 }
@@ -68,12 +68,12 @@ export function parseAddresses(text: string): string[] {
 /** Parses one sender: an address, or a name followed by the address in angle brackets. */
 export function parseSender(text: string): string {
   const address = /^[^<>\r\n]*<([^<>]+)>$/.exec(text)?.[1] ?? text;
-  if (!isAddress(address)) throw new Error('expected an email address, or Name <address>');
+  if (!isEmailAddress(address)) throw new Error('expected an email address, or Name <address>');
   return text;
 }
 
 /** Returns true for an email address. */
-export const isAddress = (text: string) =>
+export const isEmailAddress = (text: string) =>
   text.length <= 254 && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text);
 
 /** Parses a Standard Webhooks signing secret: `whsec_` followed by 24 to 64 bytes as base64. */

@@ -6,7 +6,7 @@ import {
 import { newOperator, requireOtherOperatorKey } from '../../access/operator.ts';
 import { modeOf } from '../../access/principal.ts';
 import { keyAccount } from '../../access/test-account.ts';
-import { isAddress } from '../../base/notification-settings.ts';
+import { isEmailAddress } from '../../base/notification-settings.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { OperatorRole } from '../../contract/permission.ts';
 import type { JobContext } from '../../jobs/context.ts';
@@ -50,7 +50,7 @@ export function operatorUserHandlers(context: JobContext): [DescMethod, Handler]
 
   return [
     handle(method.createUser, async ({ name, email }) => {
-      if (email !== '' && !isAddress(email))
+      if (email !== '' && !isEmailAddress(email))
         throw Fault.invalid(['body', 'email'], `"${email}" is not an email address`, 'value_error');
       const user = {
         id: context.newId(),
