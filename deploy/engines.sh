@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test engine),
-# Chromium and its headless shell, nginx, Caddy, versitygw (the S3 test engine), libfaketime (sets the clock of a
-# process), the tools that check deploy/ (promtool, helm, kubectl-validate, kube-score, compose-spec), and those that
-# check protocols (connectconformance, h2spec). Safe to repeat: installed programs are skipped. If a step fails, the
-# script reports it and continues; the exit code is 0 only if everything required is installed. Go programs are
-# installed in .cache/engines, where the tests find them: a link to a folder of the user's cache, which the checkouts
-# with the same versions share.
+# Chromium, nginx, Caddy, versitygw (the S3 test engine), libfaketime (sets the clock of a process), the tools that
+# check deploy/ (promtool, helm, kubectl-validate, kube-score, compose-spec), and those that check protocols
+# (connectconformance, h2spec). Safe to repeat: installed programs are skipped. If a step fails, the script reports it
+# and continues; the exit code is 0 only if everything is installed. Go programs are installed in .cache/engines, where
+# the tests find them: a link to a folder of the user's cache, which the checkouts with the same versions share.
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -117,25 +116,15 @@ faketime_by_apt() {
   return $result
 }
 chromium_by_apt() { apt_install chromium; }
-headless_shell_by_apt() { apt_install chromium-headless-shell; }
 nginx_by_apt() { apt_install nginx-light; }
 # That of Debian 12 takes responses that break off for complete ones.
 caddy_by_go() { go_install "github.com/caddyserver/caddy/v2/cmd/caddy@$caddy_version"; }
-
-# optional <program> <purpose> <installer>...: the same for a program that the tests can do without.
-optional() {
-  local required=(${missing[@]+"${missing[@]}"})
-  step "$@"
-  missing=(${required[@]+"${required[@]}"})
-}
 
 step nats-server 'the queue' nats_by_apt nats_by_go
 # The JDK, because the MongoDB test engine is started from its source file.
 step javac 'the MongoDB test engine' jdk_by_apt
 step mvn 'downloads the MongoDB test engine' maven_by_apt
 step chromium 'marketplaces that need a browser' chromium_by_apt
-# Uses a fifth less processor time than the whole browser, which these suites use without it.
-optional chromium-headless-shell 'runs the suites of the console' headless_shell_by_apt
 step nginx 'a reverse proxy' nginx_by_apt
 step caddy 'a reverse proxy' caddy_by_go
 step promtool 'checks of the alert rules' promtool_by_apt

@@ -9,7 +9,6 @@ const names = [
   'google-chrome',
   'chrome',
   'chrome-headless-shell',
-  'chromium-headless-shell',
   'microsoft-edge',
 ];
 

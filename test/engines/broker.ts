@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import puppeteer from 'puppeteer-core';
 import { findBrowser } from '../../src/base/browser-path.ts';
-import { chromiumMissing, findProgram, type MissingEngine } from './missing.ts';
+import { chromiumMissing, type MissingEngine } from './missing.ts';
 import { startMongo } from './mongo.ts';
 import { startNats } from './nats.ts';
 import { startS3 } from './s3.ts';
@@ -30,10 +30,7 @@ const engines: Readonly<Record<string, () => Promise<SharedEngine | MissingEngin
     return 'missing' in engine ? engine : { address: engine.createBucket, stop: engine.stop };
   },
   async chromium() {
-    const path =
-      process.env.GLEANER_BROWSER ??
-      findProgram('chromium-headless-shell') ??
-      findBrowser(process.env.PATH ?? '');
+    const path = process.env.GLEANER_BROWSER ?? findBrowser(process.env.PATH ?? '');
     if (!path) return { missing: chromiumMissing };
     const browser = await puppeteer.launch({
       executablePath: path,
