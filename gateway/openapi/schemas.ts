@@ -242,13 +242,10 @@ function ruleSchema(field: DescField): Schema {
     if (Object.hasOwn(type.value, 'gte')) schema.minimum = Number(gte);
     if (Object.hasOwn(type.value, 'lte')) schema.maximum = Number(lte);
   }
-  if (rulesOf(field).required && isImplicitString(field)) schema.minLength ??= 1;
+  if (!rulesOf(field).required || !isImplicitString(field)) return schema;
+  schema.minLength ??= 1;
   // Texts that identify a unit are refused if they are blank.
-  if (
-    schema.minLength === 1 &&
-    schema.enum === undefined &&
-    getOption(field, identityOption) !== ''
-  )
+  if (schema.enum === undefined && getOption(field, identityOption) !== '')
     schema.pattern ??= '\\S';
   return schema;
 }

@@ -35,13 +35,19 @@ const tones: Readonly<Record<string, Tone>> = {
 /** Returns the tone of a status of a job, batch, unit, schedule, or delivery. */
 export const statusTone = (status: string): Tone => tones[status] ?? 'muted';
 
-/** Returns the tone of a job: a completed one with failed units needs a look. */
-export const jobTone = ({ status, failed }: { status: string; failed: number }): Tone =>
-  status === 'completed' && failed > 0 ? 'warning' : statusTone(status);
+type JobResult = { status: string; failed: number };
 
-/** Formats the status of a job. Variant jobs also complete with failed units. */
-export const formatJobStatus = ({ status, failed }: { status: string; failed: number }): string =>
-  status === 'completed' && failed > 0 ? 'Completed with failures' : formatStatus(status);
+/** Returns true for a completed job with failed units, which variant jobs may have. */
+const hasFailures = ({ status, failed }: JobResult): boolean =>
+  status === 'completed' && failed > 0;
+
+/** Returns the tone of a job: a completed one with failed units needs a look. */
+export const jobTone = (job: JobResult): Tone =>
+  hasFailures(job) ? 'warning' : statusTone(job.status);
+
+/** Formats the status of a job. */
+export const formatJobStatus = (job: JobResult): string =>
+  hasFailures(job) ? 'Completed with failures' : formatStatus(job.status);
 
 /** Formats a status: "Awaiting approval". */
 export const formatStatus = (status: string): string =>

@@ -152,17 +152,16 @@ class Client:
 
     def records(self, job_id: str) -> Iterator[Dict[str, Any]]:
         """Yields the results of a job so far, one unit at a time: ``{"index", "key", "region", "input", "record", …}``."""
-        with self._send("streamResults", None, None, None, {"job_id": job_id}) as response:
-            for line in response:
-                if line.strip():
-                    yield json.loads(line)
+        return self._results(job_id)
 
     def rows(self, job_id: str, *, columns: Optional[str] = None) -> Iterator[Dict[str, Any]]:
         """Yields a row for each record of a job so far, also of searches and shops: its unit and its fields.
 
         With ``columns="standard"``, rows have the columns that all marketplaces have in common.
         """
-        query = {"format": "jsonl", "columns": columns}
+        return self._results(job_id, {"format": "jsonl", "columns": columns})
+
+    def _results(self, job_id: str, query: Optional[Dict[str, Any]] = None) -> Iterator[Dict[str, Any]]:
         with self._send("streamResults", None, query, None, {"job_id": job_id}) as response:
             for line in response:
                 if line.strip():

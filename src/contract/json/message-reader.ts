@@ -67,8 +67,7 @@ export function messageReader(schema: DescMessage): ReadValue {
   }
   const readableMembers = members;
   // As in the query of a submission: a misspelled limit must not be left out.
-  const noteUnknown =
-    schema.typeName === SubmitOptionsSchema.typeName ? refuseUnknown : ignoreUnknown;
+  const noteUnknown = schema.typeName === SubmitOptionsSchema.typeName ? refuseOption : ignoreField;
   return (value, state) => {
     if (!isMembers(value))
       return refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
@@ -81,7 +80,7 @@ export function messageReader(schema: DescMessage): ReadValue {
 /** Returns the reader of some fields of a message type. */
 export function membersReader(fields: readonly DescField[]): ReadMembers {
   const members = fields.map(memberOf);
-  return (input, message, state) => readMembers(members, input, message, state, ignoreUnknown);
+  return (input, message, state) => readMembers(members, input, message, state, ignoreField);
 }
 
 /** Returns the reader of a field's JSON value. */
@@ -152,15 +151,19 @@ function readMembers(
   // Counted first, since this runs for every item of a large request and unknown members are rare.
   let count = 0;
   for (const _ in input) count += 1;
-  if (count > declaredCount) noteUnknown(members, input, state);
+  if (count <= declaredCount) return;
+  const names = new Set(members.map(({ name }) => name));
+  for (const name of Object.keys(input)) if (!names.has(name)) noteUnknown(state, name, names);
 }
 
-/** Records the members of an object that a message does not have. */
-type NoteUnknown = (
-  members: readonly Member[],
-  input: Record<string, unknown>,
-  state: ReadState,
-) => void;
+/** Records a member of an object that is not one of the names of the message. */
+type NoteUnknown = (state: ReadState, name: string, names: ReadonlySet<string>) => void;
+
+const refuseOption: NoteUnknown = (state, name, names) => {
+  state.path.push(name);
+  refuse(state, problemText.unknown('The option', name, [...names]));
+  state.path.pop();
+};
 
 function readAbsent(
   { name, required, fallback }: Member,
@@ -183,29 +186,6 @@ function readPresent(member: Member, value: unknown, message: Message, state: Re
   if (result !== refused) member.assign(message, result);
   // Without it, rules could report other fields as missing although they have a value.
   else if (member.isText) member.assign(message, '');
-}
-
-function ignoreUnknown(
-  members: readonly Member[],
-  input: Record<string, unknown>,
-  state: ReadState,
-): void {
-  const names = new Set(members.map(({ name }) => name));
-  for (const name of Object.keys(input)) if (!names.has(name)) ignoreField(state, name);
-}
-
-function refuseUnknown(
-  members: readonly Member[],
-  input: Record<string, unknown>,
-  state: ReadState,
-): void {
-  const names = members.map(({ name }) => name);
-  for (const name of Object.keys(input)) {
-    if (names.includes(name)) continue;
-    state.path.push(name);
-    refuse(state, problemText.unknown('The option', name, names));
-    state.path.pop();
-  }
 }
 
 function memberOf(field: DescField): Member {
