@@ -124,7 +124,14 @@ describe('coercions', () => {
     ['1,2mil vendidos', 1_200],
     ['2mi vendidos', 2_000_000],
     [52, 52],
+    ['1 234 avis', 1_234],
+    ['1\u00a0234\u202f567', 1_234_567],
+    ["12'500", 12_500],
   ])('count(%j) is %d', (value, expected) => expect(count(value)).toBe(expected));
+
+  it.each(['4.5 (12 reviews)', '4,5', 4.5, -1, '-1', ' − 3'])('count(%j) is null', (value) =>
+    expect(count(value)).toBeNull(),
+  );
 
   it.each([
     ['https://x.test/a b', 'https://x.test/a b'],

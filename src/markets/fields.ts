@@ -126,18 +126,23 @@ const multipliers: readonly (readonly [RegExp, number])[] = [
 /**
  * Returns a count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5
  * k", "30k+", "Terjual 10RB+", "1,2 jt" or "已售出 1.2萬": the lower bound that the text states. Null
- * if there is none.
+ * if there is none, for a negative number, and for a fraction without a unit.
  */
 export function count(value: unknown): number | null {
-  if (typeof value === 'number') return integer(value);
-  const match = typeof value === 'string' ? /(\d+(?:[.,]\d+)*)\s*(.*)$/su.exec(value) : null;
+  if (typeof value === 'number') return value < 0 ? null : integer(value);
+  const match = typeof value === 'string' ? countPattern.exec(value) : null;
   if (!match) return null;
   const digits = match[1]!;
-  const grouped = /^\d{1,3}(?:[.,]\d{3})+$/.test(digits);
-  const amount = Number(grouped ? digits.replace(/[.,]/g, '') : digits.replace(',', '.'));
+  const grouped = /^\d{1,3}(?:[.,\s'’]\d{3})+$/.test(digits);
+  const amount = Number(grouped ? digits.replace(/\D/g, '') : digits.replace(',', '.'));
   const unit = multipliers.find(([word]) => word.test(match[2]!))?.[1] ?? 1;
+  if (unit === 1 && !Number.isInteger(amount)) return null;
   return integer(Math.floor(Number((amount * unit).toFixed(6))));
 }
+
+/** The first number of a text, and the text after it. */
+const countPattern =
+  /^(?!\s*[-−]\s?\d)\D*(\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)\s*(.*)$/su;
 
 /**
  * Returns a copy of a value without the members of these names at any depth. Readers use it to drop
