@@ -1,8 +1,9 @@
 /* cspell:disable */
-/** Currency codes of ISO 4217, without those that are words in the labels of prices. */
+/** Currency codes of ISO 4217, and those that are words in the labels of prices. */
 const codes: ReadonlySet<string> = new Set(
-  Intl.supportedValuesOf('currency').filter((code) => !['SOS', 'TOP', 'XXX', 'XTS'].includes(code)),
+  Intl.supportedValuesOf('currency').filter((code) => !['XXX', 'XTS'].includes(code)),
 );
+const wordCodes: ReadonlySet<string> = new Set(['SOS', 'TOP']);
 
 /**
  * Currencies of a symbol or word. Without a home currency it stands for the first one, unless
@@ -39,6 +40,7 @@ const dollars: CurrencySign = {
     'NAD',
     'GYD',
   ],
+  isShared: true,
 };
 const crowns: CurrencySign = { currencies: ['SEK', 'NOK', 'DKK', 'ISK'], isShared: true };
 const rupees: CurrencySign = {
@@ -49,17 +51,18 @@ const yuan: CurrencySign = { currencies: ['CNY', 'TWD', 'HKD', 'MOP'], isShared:
 const riyals: CurrencySign = { currencies: ['SAR', 'QAR', 'OMR', 'YER'], isShared: true };
 const dirhams: CurrencySign = { currencies: ['AED', 'MAD'], isShared: true };
 const pounds: CurrencySign = { currencies: ['EGP', 'LBP', 'SYP', 'SDG'], isShared: true };
+const roubles: CurrencySign = { currencies: ['RUB', 'BYN'], isShared: true };
 const one = (currency: string): CurrencySign => ({ currencies: [currency] });
 
 /** Symbols and abbreviations of currencies. */
 const signs: ReadonlyMap<string, CurrencySign> = new Map([
   ['$', dollars],
-  ['¥', { currencies: ['JPY', 'CNY'] }],
+  ['¥', { currencies: ['JPY', 'CNY'], isShared: true }],
   ['£', { currencies: ['GBP', 'GIP', 'FKP', 'SHP'] }],
   ['US$', one('USD')],
   ['CDN$', one('CAD')],
   ['CA$', one('CAD')],
-  ['C$', one('CAD')],
+  ['C$', { currencies: ['CAD', 'NIO'], isShared: true }],
   ['AU$', one('AUD')],
   ['A$', one('AUD')],
   ['NZ$', one('NZD')],
@@ -113,13 +116,15 @@ const currencyWords: ReadonlyMap<string, CurrencySign> = new Map([
   ['đ', one('VND')],
   ['đồng', one('VND')],
   ['vnđ', one('VND')],
-  ['lei', one('RON')],
+  ['lei', { currencies: ['RON', 'MDL'], isShared: true }],
   ['lek', one('ALL')],
   ['лв', one('BGN')],
   ['tl', one('TRY')],
-  ['р', one('RUB')],
-  ['руб', one('RUB')],
-  ['рублей', one('RUB')],
+  ['rmb', one('CNY')],
+  ['ntd', one('TWD')],
+  ['р', roubles],
+  ['руб', roubles],
+  ['рублей', roubles],
   ['грн', one('UAH')],
   ['тг', one('KZT')],
   ['zł', one('PLN')],
@@ -185,7 +190,7 @@ const commaCurrencies: ReadonlySet<string> = new Set([
 
 /** Returns the currencies that a code, symbol or word can stand for. Undefined if it names none. */
 export function currencySign(text: string): CurrencySign | undefined {
-  if (codes.has(text)) return one(text);
+  if (codes.has(text) && !wordCodes.has(text)) return one(text);
   return signs.get(text) ?? currencyWords.get(text.toLowerCase());
 }
 
