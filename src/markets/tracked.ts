@@ -83,11 +83,14 @@ function cut(text: string, length: number): string {
 /* cspell:disable */
 /** Texts that sites show in place of a brand, such as "No Brand(ไม่มียี่ห้อ)". */
 const noBrand =
-  /^(?:no[ -]?brand|unbranded|n\/a|tanpa merek|tidak ada merek|tiada jenama|sem marca|không có thương hiệu|ไม่มียี่ห้อ|無品牌)(?:\s?[(（/].*)?$/iu;
+  /^(?:no[ -]?brand|unbranded|n\/a|none|null|undefined|unknown|not (?:applicable|available|specified)|does not apply|tanpa merek|tidak ada merek|tiada jenama|sem marca|sin marca|senza marca|sans marque|ohne marke|markenlos|zonder merk|bez marki|bez značky|без бренда|нет бренда|markasız|không có thương hiệu|ไม่มียี่ห้อ|無品牌|无品牌|ノーブランド)(?:\s?[(（/].*)?$/iu;
 /* cspell:enable */
 
+/** Returns true for a text that says that an item has no brand. */
+export const isNoBrand = (text: string): boolean => noBrand.test(text.trim());
+
 const statedBrand = (text: string | null | undefined): string | null =>
-  text === undefined || text === null || noBrand.test(text.trim()) ? null : text.toWellFormed();
+  text === undefined || text === null || isNoBrand(text) ? null : text.toWellFormed();
 
 const wellFormed = (text: string | null | undefined): string | null => text?.toWellFormed() ?? null;
 

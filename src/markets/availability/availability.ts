@@ -322,8 +322,8 @@ export function readAvailability(text: string | null): Availability {
   const line = text?.replace(/\s+/g, ' ').trim() ?? '';
   if (line === '') return { state: null, available: null };
   const name = line
-    .replace(/^(?:(?:https?:)?\/\/\S*[/#]|\w+:)(?=\w+$)/, '')
-    .replace(/[\s_-]/g, '')
+    .replace(/^(?:(?:(?:https?:)?\/\/|schema\.org\/)(?:\S*[/#])?|\w+:)(?=[\w -]+\/?$)/i, '')
+    .replace(/[\s_-]|\/$/g, '')
     .toLowerCase();
   const state = states.get(name) ?? readText(line);
   if (state === null) return { state: line.slice(0, maxLength), available: null };

@@ -51,6 +51,7 @@ const stockKey = (value: Json) => (soldOut.has(value) ? 'out' : 'in');
 const fieldRules: Readonly<Record<string, CandidateRule>> = {
   price: { keyOf: plainKey, marked: 'wins', disagreement: 'null' },
   availability: { keyOf: stockKey, marked: 'wins', disagreement: 'null' },
+  currency: { keyOf: plainKey, marked: 'agrees', disagreement: 'null' },
   sku: { keyOf: codeKey, marked: 'wins', disagreement: 'first' },
   title: { keyOf: plainKey, marked: 'agrees', disagreement: 'first' },
 };
@@ -122,6 +123,13 @@ function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): Fie
     ...resolutionOf({ ...first, currency }),
     from: `${first.rung}: ${sourcesOf(group).join(', ')}`,
   };
+}
+
+/** Returns the currency that candidates with the same price state. Null if they differ. */
+function onlyCurrency(candidates: readonly Candidate[]): string | null {
+  const currencies = new Set(candidates.map(({ currency }) => currency));
+  currencies.delete(null);
+  return currencies.size === 1 ? [...currencies][0]! : null;
 }
 
 /** Decides between formats of structured data and the value that the page marks. */
@@ -225,7 +233,8 @@ export function resolve(field: string, candidates: readonly Candidate[]): FieldR
   if (keys.size === 1) {
     const visible = candidates.filter(({ source }) => source === visibleSource);
     const contradictions = contradicting(first, { lower, visible }, rule);
-    if (contradictions.length === 0) return resolutionOf(first);
+    const currency = onlyCurrency(readable);
+    if (contradictions.length === 0) return resolutionOf({ ...first, currency });
     return { ...nothing, contradictions: [first, ...contradictions] };
   }
   const supported = agreed([...lower, ...readable], rule);

@@ -7,10 +7,10 @@ import { pageCandidates } from '../visible-page/candidates.ts';
 import { visiblePage } from '../visible-page/visible-page.ts';
 import type { SitePage } from './site-page.ts';
 
-/** Returns the currency of a product if all embedded states that have one agree. */
-function onlyCurrency(states: readonly Candidate[]): string | null {
+/** Returns the currency of a product if all candidates that have one agree. */
+function onlyCurrency(candidates: readonly Candidate[]): string | null {
   const currencies = new Set(
-    states.filter(({ field }) => field === 'currency').map(({ value }) => text(value)),
+    candidates.filter(({ field }) => field === 'currency').map(({ value }) => text(value)),
   );
   return currencies.size === 1 ? [...currencies][0]! : null;
 }
@@ -21,7 +21,6 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
   const titles = findAll(root, 'h1, title').map((element) => words(element));
   titles.push(attribute(find(root, 'meta[property="og:title"]'), 'content'));
   const stated = structuredCandidates(page.data, page.url, titles);
-  const currency = stated.find(({ field }) => field === 'currency')?.value;
   const pageNames = [words(find(root, 'title')), titles.at(-1) ?? null];
   const productName = text(stated.find(({ field }) => field === 'title')?.value);
   const names = [productName, ...pageNames].filter((name) => name !== null);
@@ -31,7 +30,7 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
   const headings = visible.heading === null ? [] : [words(visible.heading) ?? ''];
   const embedded = pageStates(page.html, visible.fields);
   const states = stateCandidates(embedded, [...names, ...headings], page.url);
-  const home = page.site.currency ?? text(currency) ?? onlyCurrency(states);
+  const home = page.site.currency ?? onlyCurrency(stated) ?? onlyCurrency(states);
   return [
     ...stated,
     ...states,

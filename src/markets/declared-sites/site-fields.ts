@@ -197,11 +197,18 @@ export function readFields(
     from[field] = sourceValue.from;
     if (field === 'price') price = sourceValue;
   }
+  if (values.images !== undefined) values.images = addressesOf(list(values.images), page);
   if (price === undefined) return { values, from };
   const listPrice = declared.list_price === undefined ? number(values.list_price) : null;
   if (listPrice !== null && listPrice <= (price.value as number)) delete values.list_price;
   if (declared.currency === undefined) addCurrency({ values, from }, price, page.site.currency);
   return { values, from };
+}
+
+/** Returns the absolute addresses of links on a page. */
+function addressesOf(links: readonly Json[], { url, base }: SitePage): string[] {
+  const addresses = links.map((link) => addressOn(url, text(link), base));
+  return addresses.filter((address) => address !== null);
 }
 
 /** Adds the currency of a price, and its source. */
@@ -260,9 +267,6 @@ export function recordOf(
     site,
     url,
     ...Object.fromEntries(standard),
-    images: list(values.images)
-      .map((link) => addressOn(url, text(link)))
-      .filter((link) => link !== null),
     available: readAvailability(text(values.availability)).available,
     variants: objects(values.variants),
     extra: Object.fromEntries(extra),

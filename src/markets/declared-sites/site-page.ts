@@ -14,7 +14,7 @@ import {
 } from '../html/html.ts';
 import { jsonAfter, parseJson } from '../json/script-json.ts';
 import { statusFault } from '../responses/response.ts';
-import { type StructuredData, structuredData } from '../structured-data/structured-data.ts';
+import { baseOf, type StructuredData, structuredData } from '../structured-data/structured-data.ts';
 import { declaredSites } from './declared-sites.ts';
 import { hasHost, type SiteDeclaration } from './site-declaration.ts';
 
@@ -23,6 +23,8 @@ export interface SitePage {
   html: HtmlPage;
   /** Address of the page, without a fragment. */
   url: string;
+  /** Address of the `base` element, which relative addresses refer to. */
+  base: string | null;
   site: SiteDeclaration;
   /** Structured data, by format. */
   data: readonly StructuredData[];
@@ -35,6 +37,7 @@ export function openSitePage(html: HtmlPage, url: string, site: SiteDeclaration)
   return {
     html,
     url: url.split('#')[0]!,
+    base: baseOf(html),
     site,
     data: structuredData(html),
     states: new Map(),

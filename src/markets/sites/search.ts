@@ -23,7 +23,7 @@ const defaultNext = 'link[rel~="next" i], a[rel~="next" i]';
  * without those that link to no page of the site.
  */
 function entriesOf(page: SitePage): JsonObject[] {
-  const { site, url, html } = page;
+  const { site, url, base, html } = page;
   const { items, fields = {} } = site.listing;
   const entry = (values: Parameters<typeof recordOf>[0]['values']) => {
     const link = URL.parse(text(values.url) ?? '');
@@ -39,7 +39,8 @@ function entriesOf(page: SitePage): JsonObject[] {
   return findAll(html.root, items).flatMap((element) => {
     const { values } = readFields(page, element, fields, noValues);
     const link = element.name === 'a' ? element : find(element, 'a[href]');
-    return entry({ ...values, url: addressOn(url, text(values.url) ?? attribute(link, 'href')) });
+    const address = addressOn(url, text(values.url) ?? attribute(link, 'href'), base);
+    return entry({ ...values, url: address });
   });
 }
 
@@ -59,14 +60,14 @@ function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolea
  * Returns the address of the next page, or null after the last. `pageCount`: number of pages so
  * far.
  */
-function nextPage({ html, url, site }: SitePage, pageCount: number): URL | null {
+function nextPage({ html, url, base, site }: SitePage, pageCount: number): URL | null {
   const { next = defaultNext, page_parameter: parameter, first_page: first = 1 } = site.listing;
   if (parameter !== undefined) {
     const following = new URL(url);
     following.searchParams.set(parameter, String(first + pageCount));
     return following;
   }
-  const link = URL.parse(addressOn(url, attribute(find(html.root, next), 'href')) ?? '');
+  const link = URL.parse(addressOn(url, attribute(find(html.root, next), 'href'), base) ?? '');
   return link !== null && hasHost(site, link) ? link : null;
 }
 

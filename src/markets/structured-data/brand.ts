@@ -1,7 +1,6 @@
 import { anyOf } from '../patterns.ts';
-
-/** Text that a page's template did not replace with a brand. */
-const placeholder = /\{\{|\$\{|<%|\[\[|^%[\w.-]+%$|^\$[a-z_][\w.]*$/;
+import { isNoBrand } from '../tracked.ts';
+import { isPlaceholder } from './structured-data.ts';
 
 /* cspell:disable */
 /** Labels of links to the products of a brand: "More from brand: Kiln". The group is the brand. */
@@ -34,10 +33,12 @@ const brandLabel = anyOf(
 
 /**
  * Returns the brand in a text that a page states as one: without the label of a link to its
- * products. Null for the placeholder of a template and for a label without a brand.
+ * products. Null for the placeholder of a template, for a label without a brand, for a text that
+ * says that there is none, and for an address.
  */
 export function brandName(text: string | null): string | null {
-  if (text === null || placeholder.test(text)) return null;
-  const brand = brandLabel.exec(text)?.groups?.brand ?? text;
-  return brand.trim() || null;
+  if (text === null || isPlaceholder(text)) return null;
+  const brand = (brandLabel.exec(text)?.groups?.brand ?? text).trim();
+  const isName = /[\p{L}\p{N}%]/u.test(brand) && !/^https?:/i.test(brand);
+  return isName && !isNoBrand(brand) ? brand : null;
 }

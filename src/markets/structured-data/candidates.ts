@@ -65,16 +65,27 @@ function alternativesOf(products: readonly StructuredProduct[], field: string): 
   return [...values];
 }
 
-/** Returns the value of a field in one format: of the first item that has it. */
+/** Fields of which items of one product cannot have different values. */
+const decidingFields: ReadonlySet<string> = new Set(['price', 'availability', 'currency', 'sku']);
+
+/**
+ * Returns the value of a field in one format: of the first item that has it. Null if items of the
+ * same product contradict each other.
+ */
 function fieldCandidate(products: readonly StructuredProduct[], field: string): Candidate | null {
-  const stating = products.find(({ values }) => !isEmpty(values[field]));
-  const product = stating ?? products[0]!;
+  const stating = products.filter(({ values }) => !isEmpty(values[field]));
+  const product = stating[0] ?? products[0]!;
   const alternatives = alternativesOf(products, field);
-  if (stating === undefined && alternatives.length === 0) return null;
+  if (stating.length === 0 && alternatives.length === 0) return null;
   const { format, values, offer } = product;
+  const comparable = stating.filter(({ isGrouped }) => !isGrouped);
+  const keys = new Set(
+    comparable.map((one) => (field === 'availability' ? one.offer?.available : one.values[field])),
+  );
+  const isContradicted = decidingFields.has(field) && keys.size > 1;
   return {
     field,
-    value: values[field] ?? null,
+    value: isContradicted ? null : (values[field] ?? null),
     alternatives,
     text: field === 'price' ? (offer?.priceText ?? null) : text(values[field]),
     rung: 'structured',

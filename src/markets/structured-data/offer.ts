@@ -1,9 +1,17 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { readAvailability } from '../availability/availability.ts';
-import { count, list, number, object, text } from '../fields.ts';
+import { type Availability, readAvailability } from '../availability/availability.ts';
+import { count, number, object, text } from '../fields.ts';
+import { isCurrencyCode } from '../money/currencies.ts';
 import { datumAmounts, priceCurrency } from '../money/money.ts';
 import { cheapest } from '../tracked.ts';
-import { itemsOf, plainText, type StructuredData, typesOf } from './structured-data.ts';
+import {
+  isPlaceholder,
+  itemsOf,
+  onlyText,
+  plainText,
+  type StructuredData,
+  typesOf,
+} from './structured-data.ts';
 
 /** An offer of a product or of a variant. */
 export interface StructuredOffer {
@@ -19,8 +27,6 @@ export interface StructuredOffer {
   readings: readonly number[];
   currency: string | null;
   listPrice: number | null;
-  /** False if the price excludes tax. Null if that is not stated. */
-  includesTax: boolean | null;
   availability: string | null;
   available: boolean | null;
   seller: string | null;
@@ -29,51 +35,65 @@ export interface StructuredOffer {
   offerCount: number | null;
 }
 
-/** Returns the absolute address of a link on a page, or null if it is not one of http or https. */
-export function addressOn(url: string, link: string | null): string | null {
-  const target = link === null ? null : URL.parse(link, url);
+/**
+ * Returns the absolute address of a link on a page, or null if it is not one of http or https.
+ * `base`: address of the `base` element of the page.
+ */
+export function addressOn(url: string, link: string | null, base: string | null): string | null {
+  if (link === null) return null;
+  const context = URL.parse(base ?? '', url)?.href ?? url;
+  // Shops write addresses for HTML into data.
+  const target = URL.parse(link.replaceAll('&amp;', '&'), context);
   return target !== null && /^https?:$/.test(target.protocol) ? target.href : null;
 }
 
-/** Returns a text, or null for the placeholder of a template, such as "N/A". */
-function plainCode(value: Json): string | null {
-  const code = text(value)?.trim() ?? null;
-  if (code === null || noCode.test(code)) return null;
-  return code;
-}
+/** Texts of a missing code. */
+const noCode =
+  /^(?:null|undefined|none|nan|n\/?a|unknown|not (?:applicable|available)|does not apply|0+|[^\p{L}\p{N}]+)$/iu;
 
-/** Texts of a missing value. */
-const noCode = /^(?:null|undefined|none|nan|n\/?a|-+)$/i;
+const isCode = (code: string): boolean => !noCode.test(code) && !isPlaceholder(code);
 
 /** Returns the only code in a value or a list of values. Null for several. */
-export function codeOf(value: Json | undefined): string | null {
-  const values = Array.isArray(value) ? value : [value ?? null];
-  const codes = new Set(values.map(plainCode).filter((code) => code !== null));
-  return codes.size === 1 ? [...codes][0]! : null;
-}
+export const codeOf = (value: Json | undefined): string | null => onlyText(value, isCode);
 
 const gtinNames = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'];
 
 /** Returns the global trade item number of an item. */
 export function gtinOf(item: JsonObject): string | null {
   for (const name of gtinNames) {
-    const code = codeOf(item[name])?.replace(/[\s-]/g, '');
-    if (code !== undefined && gtinForm.test(code)) return code;
+    const code = codeOf(item[name])?.replace(/[\s-]/g, '').toUpperCase();
+    if (code !== undefined && isGtin(code)) return code;
   }
   return null;
 }
 
 const gtinForm = /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/;
 
+/** Returns true for a GTIN, or an ISBN of 10 digits, with the right check digit. */
+function isGtin(code: string): boolean {
+  if (!gtinForm.test(code)) return false;
+  const digits = Array.from(code, (digit) => (digit === 'X' ? 10 : Number(digit))).reverse();
+  const isIsbn = code.length === 10;
+  const sum = digits.reduce((total, digit, at) => {
+    const weight = at % 2 === 0 ? 1 : 3;
+    return total + digit * (isIsbn ? at + 1 : weight);
+  }, 0);
+  return sum % (isIsbn ? 11 : 10) === 0;
+}
+
 export const conditionOf = ({ itemCondition }: JsonObject) =>
   text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
 
 const currencyOf = (item: JsonObject): string | null => {
-  const code = text(item.priceCurrency)?.trim().toUpperCase() ?? '';
-  if (/^[A-Z]{3}$/.test(code)) return code;
-  const isWritten = typeof item.price === 'string' || code !== '';
-  return isWritten ? priceCurrency(`${code} ${item.price ?? ''}`, null) : null;
+  const code = onlyText(item.priceCurrency)?.toUpperCase() ?? '';
+  if (isCurrencyCode(code)) return code;
+  const price = typeof item.price === 'number' ? null : onlyText(item.price);
+  return priceCurrency(`${code} ${price ?? ''}`, null);
 };
+
+/** Returns true for false, also as text or as its address in schema.org. */
+const isFalse = (value: Json | undefined): boolean =>
+  value === false || /^(?:\S*\/)?false$/i.test(onlyText(value) ?? '');
 
 const struck = /list|msrp|srp|strikethrough|regular/i;
 
@@ -101,11 +121,26 @@ const chargeTypes = /charge|delivery|shipping/i;
 
 const isStruck = ({ priceType }: JsonObject): boolean => struck.test(text(priceType) ?? '');
 
-/** Returns the specification of the price to pay, with tax if there is one. */
-function salePriceOf(specifications: readonly JsonObject[]): JsonObject {
+/** Returns the specifications of the price to pay, with tax if there are some. */
+function salePricesOf(specifications: readonly JsonObject[]): readonly JsonObject[] {
   const prices = specifications.filter((specification) => !isStruck(specification));
-  const taxed = prices.find(({ valueAddedTaxIncluded }) => valueAddedTaxIncluded !== false);
-  return taxed ?? prices[0] ?? {};
+  const taxed = prices.filter(({ valueAddedTaxIncluded: tax }) => !isFalse(tax));
+  return taxed.length > 0 ? taxed : prices;
+}
+
+/** Returns the amounts that values can mean, each once. */
+function amountsOf(values: readonly (Json | undefined)[], currency: string | null): number[] {
+  const plain = values.map((value) => (typeof value === 'number' ? value : onlyText(value)));
+  return [...new Set(plain.flatMap((value) => datumAmounts(value, currency)))];
+}
+
+/** Returns the first state of stock in a value or a list. Nothing if others contradict it. */
+function stockOf(value: Json | undefined): Availability {
+  const values = Array.isArray(value) ? value : [value];
+  const states = values.map((one) => readAvailability(onlyText(one)));
+  const nothing = readAvailability(null);
+  const [first = nothing, ...others] = states;
+  return others.every(({ available }) => available === first.available) ? first : nothing;
 }
 
 /** Returns the struck price. Null if it can mean several amounts. */
@@ -120,30 +155,27 @@ function listPriceOf(specifications: readonly JsonObject[], currency: string | n
  */
 export function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
   const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
-  const own = salePriceOf(specifications);
-  const currency = currencyOf(item) ?? currencyOf(own);
-  const written = [item.lowPrice, item.price, own.price];
-  const readings = written.map((value) => datumAmounts(value, currency));
+  const own = salePricesOf(specifications);
+  const currency = currencyOf(item) ?? currencyOf(own[0] ?? {});
+  const written = [[item.lowPrice], [item.price], own.map((one) => one.price)];
+  const readings = written.map((values) => amountsOf(values, currency));
   const at = readings.findIndex((amounts) => amounts.length > 0);
   const amounts = readings[at] ?? [];
   const [price = null] = amounts.length === 1 ? amounts : [];
   const listPrice = listPriceOf(specifications, currency);
   const hasListPrice = listPrice !== null && price !== null && listPrice > price;
-  const stockText = text(list(item.availability)[0] ?? item.availability);
-  const { available, state } = readAvailability(stockText);
+  const { available, state } = stockOf(item.availability);
   const offered = object(itemsOf(item.itemOffered, data)[0]);
-  const tax = own.valueAddedTaxIncluded ?? item.valueAddedTaxIncluded;
   return {
     kind: typesOf(item).includes('AggregateOffer') ? 'aggregate' : 'offer',
     id: codeOf(item.sku) ?? codeOf(offered.sku) ?? codeOf(item.productID) ?? gtinOf(item),
     name: plainText(item.name) ?? plainText(offered.name),
-    url: addressOn(url, text(item.url)),
+    url: addressOn(url, text(item.url), data.base),
     price,
-    priceText: text(written[at]),
+    priceText: onlyText(written[at]?.[0]),
     readings: amounts.length > 1 ? amounts : [],
     currency,
     listPrice: hasListPrice ? listPrice : null,
-    includesTax: typeof tax === 'boolean' ? tax : null,
     availability: state,
     available,
     seller: plainText(item.seller ?? item.offeredBy),
@@ -164,8 +196,9 @@ function commonAvailability(offers: readonly StructuredOffer[]) {
   return { availability: first.availability, available: first.available };
 }
 
+/** Returns true unless an offer is to rent, to repair, or to buy a product from its owner. */
 const isSale = ({ businessFunction }: JsonObject): boolean =>
-  !/lease|rent/i.test(text(businessFunction) ?? '');
+  /^$|sell/i.test(onlyText(businessFunction) ?? '');
 
 /**
  * Returns the offers to buy a product. Aggregates of them count only without offers that have a
@@ -190,15 +223,47 @@ export function offersOf(item: JsonObject, data: StructuredData, url: string): S
   return aggregates.map((one) => (one.availability === null ? { ...one, ...common } : one));
 }
 
+/** An address without its scheme and its parameters, and its parameters. */
+function placeOf(address: string | null) {
+  const url = URL.parse(address ?? '');
+  const place = url && `${url.host.replace(/^www\./, '')}${url.pathname}`.replace(/\/$/, '');
+  const parameters = [...(url?.searchParams ?? [])].map((parameter) => parameter.join('='));
+  return { place, parameters: new Set(parameters) };
+}
+
+/** Returns the offers that the address of the page names, or all if it does not tell them apart. */
+function addressedOffers(
+  offers: readonly StructuredOffer[],
+  url: string,
+): readonly StructuredOffer[] {
+  if (offers.length < 2 || offers.some((offer) => offer.url === null)) return offers;
+  const page = placeOf(url);
+  // The page can have other parameters, such as those of a campaign.
+  const common = offers.map((offer) => {
+    const { place, parameters } = placeOf(offer.url);
+    const isCommon = [...parameters].every((parameter) => page.parameters.has(parameter));
+    return place === page.place && isCommon ? parameters.size : -1;
+  });
+  const most = common.reduce((highest, one) => Math.max(highest, one));
+  return most < 0 ? offers : offers.filter((_offer, at) => common[at] === most);
+}
+
 /**
  * Returns the offer of the page's address, otherwise the cheapest that can be bought, otherwise the
- * cheapest or first one.
+ * cheapest or first one. Prices in several currencies cannot be compared: the offer has none of
+ * them.
  */
 export function chooseOffer(
   offers: readonly StructuredOffer[],
   url: string,
 ): StructuredOffer | null {
-  const named = URL.parse(url)?.search ? offers.find((offer) => offer.url === url) : undefined;
-  const available = offers.filter((offer) => offer.available !== false);
-  return named ?? cheapest(available) ?? cheapest(offers) ?? available[0] ?? offers[0] ?? null;
+  const addressed = addressedOffers(offers, url);
+  const available = addressed.filter((offer) => offer.available !== false);
+  const possible = available.length > 0 ? available : addressed;
+  const chosen = cheapest(possible) ?? cheapest(addressed) ?? possible[0] ?? null;
+  const priced = possible.filter(isPriced);
+  const currencies = new Set(priced.map(({ currency }) => currency).filter((one) => one !== null));
+  if (chosen === null || currencies.size < 2) return chosen;
+  const readings = priced.flatMap(({ price, readings }) => (price === null ? readings : [price]));
+  return { ...chosen, price: null, listPrice: null, currency: null, readings };
 }

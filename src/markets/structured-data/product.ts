@@ -15,6 +15,7 @@ import {
 import {
   isProduct,
   itemsOf,
+  onlyText,
   plainText,
   type StructuredData,
   type StructuredFormat,
@@ -32,6 +33,8 @@ export interface StructuredProduct {
   offer: StructuredOffer | null;
   /** All offers of the product and of its variants. */
   offers: readonly StructuredOffer[];
+  /** True for a group of variants, and for one of its variants. */
+  isGrouped: boolean;
 }
 
 /** Returns true if structured data contains a product, also one that the page is not about. */
@@ -80,7 +83,7 @@ function imagesOf(item: JsonObject, data: StructuredData, url: string): string[]
   for (const image of images) {
     const [item = {}] = itemsOf(image, data);
     const link = text(image) ?? text(item.url) ?? text(item.contentUrl ?? item.contentURL);
-    const address = addressOn(url, link);
+    const address = addressOn(url, link, data.base);
     if (address !== null) addresses.add(address);
   }
   return [...addresses].slice(0, maxImages);
@@ -125,7 +128,7 @@ function trailStep(element: JsonObject, data: StructuredData, url: string): Trai
   const name = plainText(element.name) ?? plainText(element.item);
   if (name === null) return null;
   const link = text(element.item) ?? text(item['@id']) ?? text(item.url) ?? text(element.url);
-  return { name, address: addressOn(url, link) };
+  return { name, address: addressOn(url, link, data.base) };
 }
 
 /**
@@ -152,16 +155,21 @@ const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? nu
 /** Highest mean of ratings. */
 const maxRating = 5;
 
+/** Returns the numbers of reviews and of ratings, as far as they are stated. */
+const ratingCounts = ({ reviewCount, ratingCount }: JsonObject): number[] =>
+  [reviewCount, ratingCount].map((raw) => count(onlyText(raw))).filter((one) => one !== null);
+
 /**
- * Returns the mean of ratings on a scale up to 5. Null above 5 without a scale, outside of the
- * scale, and without ratings.
+ * Returns the mean of ratings on a scale up to 5. Null for 0, above 5 without a scale, outside of
+ * the scale, and without ratings: shops write 0 or 5 stars for products that are not rated.
  */
 function ratingOf(rating: JsonObject): number | null {
-  const value = number(rating.ratingValue);
-  const best = number(rating.bestRating);
-  const worst = number(rating.worstRating) ?? 0;
-  const isUnrated = count(rating.reviewCount ?? rating.ratingCount) === 0 && value === 0;
-  if (value === null || value < 0 || isUnrated) return null;
+  const value = number(onlyText(rating.ratingValue));
+  const best = number(onlyText(rating.bestRating));
+  const worst = number(onlyText(rating.worstRating)) ?? 0;
+  const counts = ratingCounts(rating);
+  const isUnrated = counts.length > 0 && counts.every((one) => one === 0);
+  if (value === null || value <= 0 || isUnrated) return null;
   // Some shops write the best rating of their customers instead of the maximum of the scale.
   const hasScale = best !== null && Number.isInteger(best) && best > 0;
   const highest = hasScale ? best : maxRating;
@@ -200,7 +208,7 @@ export function readStructured(
     condition: offer?.condition ?? conditionOf(item),
     seller: offer?.seller ?? null,
     rating: ratingOf(rating),
-    review_count: count(rating.reviewCount ?? rating.ratingCount),
+    review_count: ratingCounts(rating)[0] ?? null,
     images: imagesOf(item, data, page),
     variants: variants.map(({ id, name, price, available, url }) => ({
       id,
@@ -215,6 +223,7 @@ export function readStructured(
     values,
     offer,
     offers: [...offers, ...variants],
+    isGrouped: (item.hasVariant ?? item.model ?? item.isVariantOf) !== undefined,
   };
 }
 
@@ -234,9 +243,11 @@ interface NamedProduct {
   links: (string | null)[];
 }
 
-function namedProduct(item: JsonObject, url: string): NamedProduct {
+function namedProduct(item: JsonObject, url: string, base: string | null): NamedProduct {
   const { url: own, '@id': id, mainEntityOfPage: page } = item;
-  const links = [own, id, page].map((link) => addressOn(url, text(link))?.split('#')[0] ?? null);
+  const links = [own, id, page].map(
+    (link) => addressOn(url, text(link), base)?.split('#')[0] ?? null,
+  );
   return { item, name: plainName(plainText(item.name)), links };
 }
 
@@ -283,7 +294,7 @@ export function findProducts(
   url: string,
   headings: readonly (string | null)[],
 ): JsonObject[] {
-  const products = data.items.filter(isProduct).map((item) => namedProduct(item, url));
+  const products = data.items.filter(isProduct).map((item) => namedProduct(item, url, data.base));
   const titles = headings.filter((title) => title !== null).slice(0, maxTitles);
   const main = mainProduct(products, url, titles.map(plainName));
   if (main === null) return [];
@@ -317,7 +328,7 @@ export function listedProducts(
     const item = object(itemsOf(element.item, data)[0] ?? ownItem);
     const link = text(item.url) ?? text(element.url) ?? text(element.item) ?? text(item['@id']);
     const { values } = readStructured(item, data, url);
-    const address = addressOn(url, link);
+    const address = addressOn(url, link, data.base);
     const category = values.category ?? categoryOf(trail, address, [text(values.title)]);
     if (address !== null) products.push({ ...values, category, url: address });
   }

@@ -6,6 +6,7 @@ import {
   attribute,
   type Document,
   type Element,
+  find,
   findAll,
   type HtmlPage,
   parseHtml,
@@ -30,6 +31,8 @@ export interface StructuredData {
   items: JsonObject[];
   /** Items by `@id`, to which others refer. */
   byId: ReadonlyMap<string, JsonObject>;
+  /** Address of the `base` element of the page, which relative addresses refer to. */
+  base: string | null;
   visits: VisitBudget;
 }
 
@@ -53,6 +56,7 @@ export function structuredData(page: HtmlPage): StructuredData[] {
     opengraph: openGraph(page),
   };
   const visits: VisitBudget = { remaining: maxVisits };
+  const base = baseOf(page);
   const found: StructuredData[] = [];
   let itemsLeft = maxItems;
   for (const [format, values] of Object.entries(roots)) {
@@ -63,11 +67,16 @@ export function structuredData(page: HtmlPage): StructuredData[] {
         format: format as StructuredFormat,
         items,
         byId: itemsById(values),
+        base,
         visits,
       });
   }
   return found;
 }
+
+/** Returns the address in the first `base` element of a page, as it is written. */
+export const baseOf = ({ root }: HtmlPage): string | null =>
+  attribute(find(root, 'base[href]'), 'href');
 
 /** Returns the types of an item: "Product" for "https://schema.org/Product". */
 export function typesOf(item: JsonObject): string[] {
@@ -129,7 +138,31 @@ const isReference = (item: JsonObject): boolean =>
 export function plainText(value: Json | undefined): string | null {
   const [first] = Array.isArray(value) ? value : [value];
   const named = isObject(first) ? (first.name ?? first['@value'] ?? null) : first;
-  return markupText(text(named));
+  const plain = markupText(text(named));
+  return plain === null || isPlaceholder(plain) ? null : plain;
+}
+
+/** Parts of a text that a page's template did not replace with a value. */
+const placeholder = /\{\{|\$\{|<%|\[\[|^%[\w.-]+%$|^\$[a-z_][\w.]*$/;
+
+/** Returns true for the placeholder of a template: "{{brand}}". */
+export const isPlaceholder = (text: string): boolean => placeholder.test(text);
+
+/**
+ * Returns the only text in a value or a list of values: of a string, or of a typed value or an
+ * `@id`. Null for several different ones.
+ */
+export function onlyText(
+  value: Json | undefined,
+  isValue: (text: string) => boolean = () => true,
+): string | null {
+  const found = new Set<string>();
+  for (const one of Array.isArray(value) ? value : [value]) {
+    const own = isObject(one) ? (one['@value'] ?? one['@id'] ?? null) : one;
+    const plain = text(own)?.trim() ?? null;
+    if (plain !== null && isValue(plain)) found.add(plain);
+  }
+  return found.size === 1 ? [...found][0]! : null;
 }
 
 /** Members of pages and of graphs whose items are items of the page. */
@@ -178,7 +211,10 @@ function jsonLd({ root }: HtmlPage): JsonObject[] {
       .replace(/(?:-->|(?:\/[/*]\s*)?\]\]>(?:\s*\*\/)?)\s*$/, '')
       .replace(/;\s*$/, '');
     const plain = /^\s*[[{]\s*&quot;/.test(source) ? (words(parseHtml(source).root) ?? '') : source;
-    const joined = plain.replace(/\p{Cc}+/gu, ' ');
+    const joined = plain
+      .replace(/\p{Cc}+/gu, ' ')
+      // Without quotes, the zeros of "12.500" would be lost, whose point can separate thousands.
+      .replace(/("(?:low|high)?price" ?: ?)(\d{1,3}\.\d{3})(?=\s*[,}])/gi, '$1"$2"');
     const value = parseJson(joined) ?? parseLenient(plain) ?? parseLenient(joined);
     return isObject(value) ? [value] : objects(value);
   });
