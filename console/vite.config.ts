@@ -102,7 +102,7 @@ function importOf(name: string, imported: string): string {
   return `import { ${as} as ${imported} } from '${file}';`;
 }
 
-const sourceOf = (name: string) => `${import.meta.dirname}/src/${name}`;
+const sourceOf = (name: string) => join(import.meta.dirname, 'src', name);
 
 /** The modules of a build. */
 interface Modules {
@@ -122,6 +122,7 @@ function withImports(id: string, modules: Modules, found = new Set<string>()): S
 const parts = {
   entry: ['main.tsx'],
   start: ['app/App.tsx'],
+  calls: ['ui/session/transport.ts', '../../gen/gleaner/job/v1/job_pb.ts'],
   shell: ['app/Pages.tsx'],
   jobs: ['jobs/JobsPage.tsx'],
   job: ['jobs/JobPage.tsx'],
@@ -186,7 +187,7 @@ export default defineConfig(({ command }) => ({
             ...Object.keys(parts).map((name, at) => ({
               debugName: name,
               name: (id: string, modules: Modules) => (partOf(id, modules) === name ? name : null),
-              priority: 9 - at,
+              priority: 10 - at,
             })),
             { name: 'shared', minShareCount: 13, priority: 1 },
           ],

@@ -24,7 +24,12 @@ async function preload(session: Promise<Response>): Promise<void> {
     if (response.status !== 200) return;
     ({ role } = await response.json());
   }
-  await Promise.all([import('./app/Pages.tsx'), preloadPage(pathname, role)]);
+  await Promise.all([
+    // Evaluated on its own, so that a phone can react in between.
+    import('./ui/session/transport.ts'),
+    import('./app/Pages.tsx'),
+    preloadPage(pathname, role),
+  ]);
 }
 
 // Where it is rendered, a page reports that its code could not be loaded.

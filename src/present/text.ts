@@ -20,19 +20,18 @@ export function once<Value>(create: () => Value): () => Value {
   };
 }
 
-const integerFormat = { maximumFractionDigits: 0 } as const;
 const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
 
 /** Capitalizes the first letter of a text. */
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Formats a count or credits: "12,345". */
+/** Formats a count or credits: "12,345". Without Intl, whose first format takes a phone 50 ms. */
 export const formatCount = (value: number | bigint): string =>
-  numberFormat(integerFormat).format(value);
+  String(typeof value === 'bigint' ? value : Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** Formats credits with a sign: "+100", "-40". */
 export const formatSignedCount = (value: number | bigint): string =>
-  numberFormat({ ...integerFormat, signDisplay: 'exceptZero' }).format(value);
+  `${value > 0 ? '+' : ''}${formatCount(value)}`;
 
 /** Formats a count with its noun: "1 unit", "2,000 units". */
 export const counted = (value: number | bigint, noun: string, plural = `${noun}s`): string =>

@@ -11,6 +11,7 @@ describe('formatRelativeTime()', () => {
     [-42_000, '42 seconds ago'],
     [-5 * 60_000 - 1_000, '5 minutes ago'],
     [3 * 3_600_000, 'in 3 hours'],
+    [-26 * 3_600_000, '1 day ago'],
     [-2 * 86_400_000, '2 days ago'],
     [-31 * 86_400_000, '2029-12-07'],
   ])('formats %d ms from now as "%s"', (ms, expected) => {

@@ -1,12 +1,13 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Skeleton } from '@mantine/core';
+import { useDeferredValue } from 'react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { counted, formatCount } from '../../../src/present/text.ts';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
 import { emptyFilter, maxPending, pendingText, useJobs, usePending } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
-import { Tiles } from '../ui/layout/Tiles.tsx';
+import { Tile, Tiles } from '../ui/layout/Tiles.tsx';
 import { DriftAlarms } from '../ui/origins/DriftAlarms.tsx';
 import { OriginsTable } from '../ui/origins/OriginsTable.tsx';
 import { pollMs } from '../ui/queries.ts';
@@ -20,59 +21,72 @@ const maxOrigins = 5;
 const useOrigins = () =>
   useQuery(OperatorService.method.listOrigins, {}, { refetchInterval: pollMs.list });
 
-/** Figures of the service, each with its page. */
-function OperatorTiles() {
+function PendingJobs() {
   const pending = usePending();
+  return (
+    <Tile
+      title="Jobs awaiting approval"
+      value={pendingText(pending)}
+      to="/approvals"
+      isUrgent={pending.jobs.length > 0}
+    />
+  );
+}
+
+function RunningJobs() {
   const running = useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
+  return <Tile title="Running jobs" value={pendingText(running)} to="/jobs?status=processing" />;
+}
+
+function Backlog() {
   const { data: work } = useQuery(
     OperatorService.method.getWork,
     {},
     { refetchInterval: pollMs.list },
   );
+  const sum = (of: 'queued' | 'claimed') =>
+    formatCount(work?.backlog.reduce((total, lane) => total + lane[of], 0) ?? 0);
+  return (
+    <Tile
+      title="Queued batches"
+      value={work && sum('queued')}
+      note={
+        work &&
+        `${sum('claimed')} running in ${counted(work.processes.length, 'process', 'processes')}`
+      }
+      to="/work"
+    />
+  );
+}
+
+function PausedOrigins() {
   const { data: sites } = useOrigins();
+  const health = sites && summarizeOrigins(sites.origins, Date.now());
+  return (
+    <Tile
+      title="Paused origins"
+      value={health && `${health.paused} of ${sites.origins.length}`}
+      note={health?.note}
+      to="/origins"
+      isUrgent={(health?.paused ?? 0) > 0}
+    />
+  );
+}
+
+function OpenDriftAlarms() {
   const drift = useQuery(
     OperatorService.method.listDriftAlarms,
     { all: false },
     { refetchInterval: pollMs.idle },
   );
-  const health = sites && summarizeOrigins(sites.origins, Date.now());
-  const sum = (of: 'queued' | 'claimed') =>
-    formatCount(work?.backlog.reduce((total, lane) => total + lane[of], 0) ?? 0);
   const alarms = drift.data?.alarms.length;
   return (
-    <Tiles
-      label="Figures"
-      tiles={[
-        {
-          title: 'Jobs awaiting approval',
-          value: pendingText(pending),
-          to: '/approvals',
-          isUrgent: pending.jobs.length > 0,
-        },
-        { title: 'Running jobs', value: pendingText(running), to: '/jobs?status=processing' },
-        {
-          title: 'Queued batches',
-          value: work && sum('queued'),
-          note:
-            work &&
-            `${sum('claimed')} running in ${counted(work.processes.length, 'process', 'processes')}`,
-          to: '/work',
-        },
-        {
-          title: 'Paused origins',
-          value: health && `${health.paused} of ${sites.origins.length}`,
-          note: health?.note,
-          to: '/origins',
-          isUrgent: (health?.paused ?? 0) > 0,
-        },
-        {
-          title: 'Drift alarms',
-          value: alarms === undefined ? undefined : formatCount(alarms),
-          note: 'fields that sites no longer show',
-          to: '/origins',
-          isUrgent: (alarms ?? 0) > 0,
-        },
-      ]}
+    <Tile
+      title="Drift alarms"
+      value={alarms === undefined ? undefined : formatCount(alarms)}
+      note="fields that sites no longer show"
+      to="/origins"
+      isUrgent={(alarms ?? 0) > 0}
     />
   );
 }
@@ -92,20 +106,31 @@ function Marketplaces() {
  * failures.
  */
 export function OperatorOverview() {
+  return (
+    <Page title="Overview">
+      <Tiles>
+        <PendingJobs />
+        <RunningJobs />
+        <Backlog />
+        <PausedOrigins />
+        <OpenDriftAlarms />
+      </Tiles>
+      <Attention />
+    </Page>
+  );
+}
+
+/** What may need an operator, the most urgent first. */
+function Attention() {
   const pending = usePending();
   const failed = useJobs({ ...emptyFilter, status: 'failed' }, 5);
   const setup = useQuery(OperatorService.method.listSetupProblems, {}, { staleTime: 'static' });
-  // All at once, so that nothing on the page moves.
-  if (setup.isPending)
-    return (
-      <Page title="Overview">
-        <OperatorTiles />
-        <Skeleton height={320} />
-      </Page>
-    );
+  // All at once, so that nothing on the page moves; deferred, in steps between which a phone reacts
+  // to its user.
+  const isPending = useDeferredValue(setup.isPending);
+  if (isPending) return <Skeleton height={320} />;
   return (
-    <Page title="Overview">
-      <OperatorTiles />
+    <>
       <SetupProblems problems={setup.data?.problems ?? []} />
       <LatestJobs
         title="Awaiting approval"
@@ -125,6 +150,6 @@ export function OperatorOverview() {
         all={['/jobs?status=failed', 'All failed jobs']}
         empty={{ title: 'No job has failed' }}
       />
-    </Page>
+    </>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Box, SegmentedControl, Skeleton, Text } from '@mantine/core';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { counted, formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
@@ -17,8 +17,32 @@ const spans = [
   { value: '90', label: '90 days' },
 ];
 
-/** Chart of credits charged and refunded per day. */
+/** Space of the chart with its heading and texts, in pixels. */
+const sectionHeight = 330;
+const chartHeight = 220;
+
+/** Chart of credits charged and refunded per day, once it is scrolled near the window. */
 export function Usage() {
+  const box = useRef<HTMLDivElement>(null);
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
+      },
+      { rootMargin: '200px' },
+    );
+    if (box.current && !isNear) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [isNear]);
+  return (
+    <Box ref={box} mih={sectionHeight}>
+      {isNear && <UsageSection />}
+    </Box>
+  );
+}
+
+function UsageSection() {
   const [days, setDays] = useState('30');
   const { data, error, isPending, refetch } = useQuery(
     AccountService.method.getUsage,
@@ -56,13 +80,13 @@ export function Usage() {
         />
       }
     >
-      {isPending && <Skeleton height={220} />}
+      {isPending && <Skeleton height={chartHeight} />}
       {error && !data && <ErrorAlert error={error} retry={refetch} />}
       {data && (
         <div role="img" aria-label={`Usage over ${days} days: ${summary}`}>
-          <WhenVisible height={220}>
+          <Suspense fallback={<Skeleton height={chartHeight} />}>
             <UsageChart rows={rows} />
-          </WhenVisible>
+          </Suspense>
         </div>
       )}
       {data && (
@@ -71,32 +95,5 @@ export function Usage() {
         </Text>
       )}
     </Section>
-  );
-}
-
-interface WhenVisibleProps {
-  /** Height of the content. */
-  height: number;
-  children: ReactNode;
-}
-
-/** Mounts its content, whose code may be large, once it is scrolled near the window. */
-function WhenVisible({ height, children }: WhenVisibleProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const [isNear, setNear] = useState(false);
-  useEffect(() => {
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
-      },
-      { rootMargin: '200px' },
-    );
-    if (box.current && !isNear) observer.observe(box.current);
-    return () => observer.disconnect();
-  }, [isNear]);
-  return (
-    <Box ref={box} mih={height}>
-      {isNear && <Suspense fallback={<Skeleton height={height} />}>{children}</Suspense>}
-    </Box>
   );
 }

@@ -2,7 +2,7 @@ import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Button, Skeleton } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useDeferredValue } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
@@ -14,7 +14,7 @@ import { exampleJobIds, hasWaitingExample } from '../ui/examples/stored-examples
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
 import { emptyFilter, maxPending, pendingText, useJobs } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
-import { Tiles } from '../ui/layout/Tiles.tsx';
+import { Tile, Tiles } from '../ui/layout/Tiles.tsx';
 import { useList } from '../ui/list/useList.ts';
 import { pollMs } from '../ui/queries.ts';
 import { saveStream } from '../ui/session/download.ts';
@@ -39,57 +39,67 @@ const useSchedules = () =>
     refetchInterval: pollMs.idle,
   });
 
-/** Figures of the caller's account, each with its page. */
-function UserTiles({ balance }: { balance: bigint | undefined }) {
+/** Loads the account: one query for all that show it. */
+const useAccount = () =>
+  useQuery(AccountService.method.getAccount, {}, { refetchInterval: pollMs.list });
+
+/** The balance, and how long it lasts. */
+function Credits() {
   const { isTest } = useSession();
+  const balance = useAccount().data?.account?.balance;
   const usage = useQuery(
     AccountService.method.getUsage,
     { days: 7 },
     { refetchInterval: pollMs.idle },
   );
-  const running = useRunning();
-  const waiting = useWaiting();
-  const items = useList(HistoryService.method.listTrackedItems, {}, (page) => page.items, {
-    refetchInterval: pollMs.idle,
-  });
-  const schedules = useSchedules();
-  const next = nextSchedule(schedules.rows);
   const burnNote =
     balance !== undefined && usage.data ? burnText(balance, usage.data.days) : undefined;
   return (
-    <Tiles
-      label="Figures"
-      tiles={[
-        {
-          title: 'Credits',
-          value: balance === undefined ? undefined : formatCount(balance),
-          note: isTest ? 'Jobs on test data cost none' : burnNote,
-          to: '/ledger',
-          isUrgent: balance === 0n && !isTest,
-        },
-        {
-          title: 'Running jobs',
-          value: pendingText(running),
-          to: '/jobs?status=processing',
-        },
-        {
-          title: 'Jobs awaiting approval',
-          value: pendingText(waiting),
-          to: '/jobs?status=awaiting_approval',
-        },
-        {
-          title: 'Changed since yesterday',
-          value: items.first && changedText(items.rows, items.query.hasNextPage, Date.now()),
-          note: 'tracked items',
-          to: '/history',
-        },
-        {
-          title: 'Next scheduled run',
-          value: schedules.first && <Moment at={next?.nextRunAt} relative none="None" />,
-          note: next?.name,
-          to: next ? `/schedules/${next.scheduleId}` : '/schedules',
-        },
-      ]}
+    <Tile
+      title="Credits"
+      value={balance === undefined ? undefined : formatCount(balance)}
+      note={isTest ? 'Jobs on test data cost none' : burnNote}
+      to="/ledger"
+      isUrgent={balance === 0n && !isTest}
+    />
+  );
+}
+
+const RunningJobs = () => (
+  <Tile title="Running jobs" value={pendingText(useRunning())} to="/jobs?status=processing" />
+);
+
+const WaitingJobs = () => (
+  <Tile
+    title="Jobs awaiting approval"
+    value={pendingText(useWaiting())}
+    to="/jobs?status=awaiting_approval"
+  />
+);
+
+function ChangedItems() {
+  const items = useList(HistoryService.method.listTrackedItems, {}, (page) => page.items, {
+    refetchInterval: pollMs.idle,
+  });
+  return (
+    <Tile
+      title="Changed since yesterday"
+      value={items.first && changedText(items.rows, items.query.hasNextPage, Date.now())}
+      note="tracked items"
+      to="/history"
+    />
+  );
+}
+
+function NextRun() {
+  const schedules = useSchedules();
+  const next = nextSchedule(schedules.rows);
+  return (
+    <Tile
+      title="Next scheduled run"
+      value={schedules.first && <Moment at={next?.nextRunAt} relative none="None" />}
+      note={next?.name}
+      to={next ? `/schedules/${next.scheduleId}` : '/schedules'}
     />
   );
 }
@@ -100,12 +110,7 @@ function UserTiles({ balance }: { balance: bigint | undefined }) {
 export function UserOverview() {
   // Of the session, which has been loaded: the account would move the page when it arrives.
   const { name } = useSession();
-  const { data, error, refetch } = useQuery(
-    AccountService.method.getAccount,
-    {},
-    { refetchInterval: pollMs.list },
-  );
-  const account = data?.account;
+  const { data, error, refetch } = useAccount();
   return (
     <Page
       title="Overview"
@@ -126,8 +131,14 @@ export function UserOverview() {
         </>
       }
     >
-      {error && !account && <ErrorAlert error={error} retry={refetch} />}
-      <UserTiles balance={account?.balance} />
+      {error && !data && <ErrorAlert error={error} retry={refetch} />}
+      <Tiles>
+        <Credits />
+        <RunningJobs />
+        <WaitingJobs />
+        <ChangedItems />
+        <NextRun />
+      </Tiles>
       <Activity />
     </Page>
   );
@@ -144,8 +155,10 @@ function Activity() {
   });
   const outstanding = outstandingJobs(useWaiting().jobs, useRunning().jobs, jobs);
   const ended = jobs.filter((job) => job.ended);
-  // All at once, so that nothing on the page moves.
-  if (query.isPending || schedules.query.isPending) return <Skeleton height={320} />;
+  // All at once, so that nothing on the page moves; deferred, in steps between which a phone reacts
+  // to its user.
+  const isPending = useDeferredValue(query.isPending || schedules.query.isPending);
+  if (isPending) return <Skeleton height={320} />;
   const exampleIds = exampleJobIds();
   const steps = isDismissed
     ? []

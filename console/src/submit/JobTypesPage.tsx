@@ -2,7 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { IconFlask } from '@tabler/icons-react';
 import { Link } from 'react-router';
-import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
+import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { marketComments } from '../../../gen/market-comments.ts';
 import { type JobType, jobTypes, knownMarkets } from '../../../src/contract/job-types.ts';
 import { kindText, marketTitle, purposeOf, purposes } from '../../../src/present/names.ts';
@@ -24,10 +24,7 @@ export function describeJobType({ method }: JobType): string {
 
 /** What can be collected, by purpose, with the price and an example on test data. */
 export function JobTypesPage() {
-  const { data } = useQuery(PriceService.method.getPriceList, {});
   const examples = useExamples();
-  const priceOf = ({ market, kind }: JobType) =>
-    data?.prices.find((price) => price.market === market && price.kind === kind);
   return (
     <Page
       title="Submit a job"
@@ -46,8 +43,6 @@ export function JobTypesPage() {
                 <JobTypeCard
                   key={`${jobType.market} ${jobType.kind}`}
                   jobType={jobType}
-                  price={priceOf(jobType)}
-                  workingHours={data?.workingHours ?? ''}
                   examples={examples}
                 />
               ))}
@@ -60,16 +55,12 @@ export function JobTypesPage() {
 
 interface JobTypeCardProps {
   jobType: JobType;
-  /** Undefined until the prices are loaded. */
-  price: KindPrice | undefined;
-  workingHours: string;
   examples: Examples | null;
 }
 
 /** Link to the form of a job type, with its price and its example. */
-function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProps) {
+function JobTypeCard({ jobType, examples }: JobTypeCardProps) {
   const { market, kind } = jobType;
-  const { isTest } = useSession();
   return (
     <Card withBorder radius="md" p={0}>
       <Link className={`mantine-focus-auto ${classes.link}`} to={`/submit/${market}/${kind}`}>
@@ -85,7 +76,7 @@ function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProp
         </div>
       </Link>
       <Group px="md" pb="sm" gap="xs" mih={34}>
-        {price && <Terms price={isTest ? null : price} workingHours={workingHours} />}
+        <Terms jobType={jobType} />
         {examples && exampleBody(jobType) !== null && (
           <Button
             size="compact-sm"
@@ -104,23 +95,21 @@ function JobTypeCard({ jobType, price, workingHours, examples }: JobTypeCardProp
   );
 }
 
-interface TermsProps {
-  /** Null for jobs on test data. */
-  price: KindPrice | null;
-  workingHours: string;
-}
-
-/** What a unit costs, and what delays a job. */
-function Terms({ price, workingHours }: TermsProps) {
-  const text = price ? `${counted(price.unitPrice, 'credit')} per unit` : 'Free on test data';
+/** What a unit costs, and what delays a job, once the prices are loaded. */
+function Terms({ jobType: { market, kind } }: { jobType: JobType }) {
+  const { isTest } = useSession();
+  const { data } = useQuery(PriceService.method.getPriceList, {});
+  const price = data?.prices.find((each) => each.market === market && each.kind === kind);
+  if (!price) return null;
+  const text = isTest ? 'Free on test data' : `${counted(price.unitPrice, 'credit')} per unit`;
   return (
     <>
       <Text size="sm" fw={500}>
         {text}
       </Text>
-      {price?.needsApproval && <Badge color="yellow">Needs approval</Badge>}
-      {price?.inWorkingHours && workingHours !== '' && (
-        <Badge color="gray">{describeHours(workingHours)}</Badge>
+      {price.needsApproval && !isTest && <Badge color="yellow">Needs approval</Badge>}
+      {price.inWorkingHours && !isTest && data!.workingHours !== '' && (
+        <Badge color="gray">{describeHours(data!.workingHours)}</Badge>
       )}
     </>
   );
