@@ -1,6 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Skeleton } from '@mantine/core';
-import { useDeferredValue } from 'react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { counted, formatCount } from '../../../src/present/text.ts';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
@@ -10,7 +9,7 @@ import { Section } from '../ui/layout/Section.tsx';
 import { Tile, Tiles } from '../ui/layout/Tiles.tsx';
 import { DriftAlarms } from '../ui/origins/DriftAlarms.tsx';
 import { OriginsTable } from '../ui/origins/OriginsTable.tsx';
-import { pollMs } from '../ui/queries.ts';
+import { pollMs, useLoading } from '../ui/queries.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { summarizeOrigins } from './figures.ts';
 import { SetupProblems } from './SetupProblems.tsx';
@@ -125,10 +124,8 @@ function Attention() {
   const pending = usePending();
   const failed = useJobs({ ...emptyFilter, status: 'failed' }, 5);
   const setup = useQuery(OperatorService.method.listSetupProblems, {}, { staleTime: 'static' });
-  // All at once, so that nothing on the page moves; deferred, in steps between which a phone reacts
-  // to its user.
-  const isPending = useDeferredValue(setup.isPending);
-  if (isPending) return <Skeleton height={320} />;
+  // All at once, so that nothing on the page moves.
+  if (useLoading(setup)) return <Skeleton height={320} />;
   return (
     <>
       <SetupProblems problems={setup.data?.problems ?? []} />

@@ -2,7 +2,7 @@ import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Button, Skeleton } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { lazy, Suspense, useDeferredValue } from 'react';
+import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
@@ -16,7 +16,7 @@ import { emptyFilter, maxPending, pendingText, useJobs } from '../ui/jobs/useJob
 import { Page } from '../ui/layout/Page.tsx';
 import { Tile, Tiles } from '../ui/layout/Tiles.tsx';
 import { useList } from '../ui/list/useList.ts';
-import { pollMs } from '../ui/queries.ts';
+import { pollMs, useLoading } from '../ui/queries.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { useSession } from '../ui/session/session.ts';
 import { transport } from '../ui/session/transport.ts';
@@ -155,10 +155,8 @@ function Activity() {
   });
   const outstanding = outstandingJobs(useWaiting().jobs, useRunning().jobs, jobs);
   const ended = jobs.filter((job) => job.ended);
-  // All at once, so that nothing on the page moves; deferred, in steps between which a phone reacts
-  // to its user.
-  const isPending = useDeferredValue(query.isPending || schedules.query.isPending);
-  if (isPending) return <Skeleton height={320} />;
+  // All at once, so that nothing on the page moves.
+  if (useLoading(query, schedules.query)) return <Skeleton height={320} />;
   const exampleIds = exampleJobIds();
   const steps = isDismissed
     ? []

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { QueryClient } from '@tanstack/react-query';
+import { useDeferredValue } from 'react';
 import { RestError } from './errors/rest-error.ts';
 
 const transientCodes = new Set([Code.Unavailable, Code.Unknown, Code.DeadlineExceeded]);
@@ -28,3 +29,10 @@ export const pollMs = {
   /** For data that rarely changes. */
   idle: 30_000,
 };
+
+/**
+ * Returns whether one of the queries has no response yet. Deferred, what the first responses show is
+ * rendered in steps between which a phone reacts to its user.
+ */
+export const useLoading = (...queries: readonly { isPending: boolean }[]): boolean =>
+  useDeferredValue(queries.some(({ isPending }) => isPending));

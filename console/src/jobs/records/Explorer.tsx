@@ -4,6 +4,7 @@ import type { Job, RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts'
 import { formatCount } from '../../../../src/present/text.ts';
 import { useEver } from '../../ui/layout/useEver.ts';
 import { ListTable, type ListTableProps } from '../../ui/list/ListTable.tsx';
+import { useLoading } from '../../ui/queries.ts';
 import { RecordBrief, RecordCard, type RecordColumn, recordColumns } from './columns.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
@@ -34,6 +35,7 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const open = (entry: RecordEntry) => openKey(keyOf(entry));
   const { sort, fields } = view;
   const { query, rows: entries, first } = useRecords(job);
+  const isLoading = useLoading(query);
   // The order alone has no matches: the units of the job are counted beside its status.
   const total = isWhole(view) ? undefined : first?.total;
   const sorted = sortedField(sort);
@@ -72,7 +74,7 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
         order={recordOrder(columns, sort, change)}
         empty={ended || !isWhole(view) ? noMatches : noneYet}
       />
-      {!query.isPending && (
+      {!isLoading && (
         <>
           <InvalidRecords jobId={jobId} ended={ended} />
           {below}

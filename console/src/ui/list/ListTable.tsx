@@ -10,8 +10,9 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconInbox } from '@tabler/icons-react';
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { useLoading } from '../queries.ts';
 import { Cards } from './Cards.tsx';
 import { type ListContent, nextSort, type Sort, sortRows } from './list-content.ts';
 import { Rows } from './Rows.tsx';
@@ -54,9 +55,7 @@ export function ListTable<T>({ query, empty, order, grid, ...content }: ListTabl
   const { label, rows, columns } = content;
   const [ownSort, setOwnSort] = useState<Sort | null>(null);
   const { sort, change } = order ?? { sort: ownSort, change: setOwnSort };
-  // Deferred, the first rows are rendered in steps between which a phone reacts to its user.
-  const isPending = useDeferredValue(query.isPending);
-  if (isPending) return <LoadingRows label={label} />;
+  if (useLoading(query)) return <LoadingRows label={label} />;
   if (query.error && rows.length === 0)
     return <ErrorAlert error={query.error} retry={query.refetch} />;
   if (rows.length === 0) {
