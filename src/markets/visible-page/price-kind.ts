@@ -1,6 +1,7 @@
 import type { Element } from '../html/html.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import {
+  countedBefore,
   oldPriceNames,
   otherPriceNames,
   otherPriceWords,
@@ -28,7 +29,7 @@ const struckTags: ReadonlySet<string> = new Set([
 ]);
 
 /** Words after a price that it is without tax. With a colon, they are the label of the next one. */
-const untaxedAfter = new RegExp(String.raw`^\s*[,(]?\s?(?:${untaxedWords.source})(?!\s?:)`, 'iu');
+const untaxedAfter = new RegExp(String.raw`^\s*[,(（]?\s?(?:${untaxedWords.source})(?!\s?:)`, 'iu');
 
 /**
  * Returns the label of a price: the words before it, without those about the tax of another price.
@@ -49,6 +50,7 @@ function hasOtherLabel(element: Element, text: string): boolean {
     const before = labelBefore(label.slice(0, at));
     const after = label.slice(at + text.length);
     if (otherPriceWords.test(before) || untaxedWords.test(before)) return true;
+    if (countedBefore.test(label.slice(0, at))) return true;
     if (periodWords.test(after) || untaxedAfter.test(after)) return true;
   }
   return false;

@@ -64,6 +64,17 @@ export const otherPriceNames = anyOf(
     'from',
     'coupon',
     'total',
+    'klarna\\w*',
+    'afterpay\\w*',
+    'clearpay\\w*',
+    'affirm\\w*',
+    'member\\w*',
+    'club',
+    'loyalty',
+    'subscri\\w*',
+    'omnibus\\w*',
+    'lowest',
+    'parcela\\w*',
   ],
   { flags: 'i', before: '(?:^|[\\s_-]|price)', after: '(?=$|[\\s_-]|price)' },
 );
@@ -99,6 +110,27 @@ export const ownPriceNames = anyOf(
 export const otherPriceWords = anyOf(
   [
     '(?<!\\p{L})(?:was|sav(?:e|ing|ings)|rrp|msrp|list price|uvp|statt|risparmi|économisez|shipping|delivery|versand\\p{L}*|livraison|porto|envío|spedizione|monthly|raten?|install?ments?|mensualit\\p{L}*|cuotas?|deposit|starting price|reserve|bids?|excl\\p{L}*|ohne|hors taxes?|HT|bez dph|brez ddv|netto|from|ab|à partir|desde|ex\\.? (?:vat|tax)|points?|cashback|voucher|coupon|gutschein|minimum|over|above|more than)(?!\\p{L})',
+    // Prices of some buyers, and of other transactions.
+    '(?<!\\p{L})(?:members?|membership|club|loyalty|vip|subscri\\p{L}*|abo(?:nnement)?|mitglied\\p{L}*|socios?|soci|adhérents?|membres?|gift ?cards?|trade-?in|used|refurbished|gebraucht|occasion|segunda mano)(?!\\p{L})',
+    // Instalments.
+    '(?<!\\p{L})(?:payments|parcelas?|vezes|taksit\\p{L}*|cicilan|angsuran|ansuran|trả góp|splátk\\p{L}*|raty|rata|w ratach|mensualidades|plazos|termijnen|avbetalning|delbetal\\p{L}*|emi)(?!\\p{L})',
+    'рассрочк|в кредит|платеж',
+    // Lowest prices of the last 30 days.
+    '(?<!\\p{L})(?:lowest (?:\\p{L}+ )?price|niedrigster (?:\\p{L}+ )?preis|tiefstpreis|prix le plus bas|precio más bajo|prezzo più basso|laagste prijs|najniższ\\p{L}* cen\\p{L}*|nejnižší cen\\p{L}*|najnižš\\p{L}* cen\\p{L}*|lägsta (?:\\p{L}+ )?pris\\p{L}*|laveste pris|cel mai mic preț|legalacsonyabb ár|alin hinta)(?!\\p{L})',
+    '(?:^|\\s)(?:vanaf|od|från|fra|fr\\.|dès|a partir de|a partire da|já a partir de|από|от|від|з|mulai(?: dari)?|dari|bermula|từ|chỉ từ|up to|bis zu|jusqu.à|fino a|hasta|até)\\s*:?\\s*$',
+    '=\\s*$',
+    '月々',
+    '月供',
+    '分期',
+    '分割',
+    '会员',
+    '會員',
+    '会員',
+    '券后',
+    '券後',
+    'เริ่มต้น',
+    'ابتداء',
+    'قسط',
     '運\\s?費',
     '免運',
     '宅配',
@@ -115,14 +147,28 @@ export const otherPriceWords = anyOf(
   { flags: 'iu' },
 );
 
-/** Texts after a price of a period, of a quantity, or without tax. */
+/** Texts before a price of several pieces, of instalments, or of some days: "3 for", "4 x". */
+export const countedBefore = anyOf(
+  [
+    '\\d\\s?(?:[x×]|for|für|pour|por|voor|za|за|per)\\s?(?:de|of|à|von|di)?\\s*',
+    '(?:lowest|niedrigst|tiefst|plus bas|más bajo|più basso|laagste|najniższ|nejnižší|najnižš|lägst|lavest|legalacsonyabb|mic preț)\\D{0,40}\\d{2}\\D{0,40}',
+  ],
+  { flags: 'iu', after: '$' },
+);
+
+/** Texts after a price of a period, of a quantity, of some buyers, or without tax. */
 export const periodWords = anyOf(
   [
     '/',
     '起',
-    '(?:per|pro|par|al|a|por|je)\\s',
+    '(?:per|pro|par|al|a(?! partir)|por|je)\\s',
     '(?:mese|month|monat|mois|mes|kg|100 ?(?:g|ml))(?!\\p{L})',
     '(?:off|rabatt|less|korting)(?!\\p{L})',
+    '(?:points?|punkte|puntos|pts|credits|coins|miles|taksit)(?!\\p{L})',
+    '(?:with|using|via|mit|avec|con|com|met|no|na|on|by) (?:an? |your |the |ihrer? |votre )?(?:\\p{L}+ )?(?:membership|subscription|code|coupon|voucher|gutschein|trade-?in|card|karte|carte|cartão|pix|boleto|prime|klarna|abo)(?!\\p{L})',
+    '(?:for|für|pour|para|per|voor) (?:club |our )?(?:members|mitglieder|membres|socios|soci|leden)(?!\\p{L})',
+    'à vista(?!\\p{L})',
+    '(?:\\+|plus) ?(?:vat|tax|gst|hst|iva|tva|mwst|btw|moms|dph)(?!\\p{L})',
     '(?:hors taxes?|HT|bez dph|brez ddv|netto|excl\\p{L}*(?: (?:vat|tax))?|ex\\.? (?:vat|tax))(?!\\p{L}|\\s?:)',
   ],
   { flags: 'iu', before: '^\\s*' },

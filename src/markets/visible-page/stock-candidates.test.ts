@@ -42,6 +42,11 @@ describe('availability of a page without structured data', () => {
     expect(html('<button disabled>Buy now</button>')?.availability ?? null).toBeNull();
   });
 
+  test('is unknown if a control contradicts the text about stock', () => {
+    expect(stockOf(`<p class="stock">0 in stock</p>${buyButton}`)).toBeNull();
+    expect(stockOf(`<p class="stock">Only 2 left</p>${buyButton}`)).toBe('InStock');
+  });
+
   test('is read from a text that starts with the words of its label', () => {
     expect(stockOf('<dl><dt>在庫</dt><dd>在庫あり</dd></dl>')).toBe('InStock');
   });

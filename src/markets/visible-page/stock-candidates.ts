@@ -137,9 +137,10 @@ function controlCandidates(
   { hasPriceAtControl, stated }: PagePrices & { stated: StatedStock | null },
 ): Candidate[] {
   const { element, text, isSoldOut, isDisabled } = control;
+  const isDenied = stated !== null && !stated.states.has(true);
   const sources: string[] = [];
   if (isSoldOut) sources.push('control', ...(isDisabled ? ['disabled control'] : []));
-  else if (!isDisabled) {
+  else if (!isDisabled && !isDenied) {
     sources.push('control');
     if (hasPriceAtControl) sources.push('price at control');
     if (hasOtherKind(control, page)) sources.push('other control');

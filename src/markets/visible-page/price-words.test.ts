@@ -1,0 +1,56 @@
+/* cspell:disable */
+import { describe, expect, test } from 'vitest';
+import { readShopPage, shopPage } from '../../../test/support/pages/shop-page.ts';
+
+const priceOf = (line: string) => readShopPage(shopPage(line))?.price ?? null;
+
+describe('a price whose label says that it is another one', () => {
+  const price = '<b class="price">12,50 €</b>';
+
+  test.each([
+    `or 4 payments of ${price}`,
+    `4x ${price} sans frais`,
+    `em até 10x de ${price}`,
+    `9 taksit ${price}`,
+    `3 for ${price}`,
+    `1 Stück = ${price}`,
+    `vanaf ${price}`,
+    `od ${price}`,
+    `a partir de ${price}`,
+    `от ${price}`,
+    `Up to ${price}`,
+    `${price} with membership`,
+    `Members: ${price}`,
+    `Club price ${price}`,
+    `${price} for our members`,
+    `${price} with code MUG`,
+    `${price} no PIX`,
+    `${price} à vista no boleto`,
+    `Subscription price ${price}`,
+    `Gift card ${price}`,
+    `${price} with trade-in`,
+    `${price} + VAT`,
+    `${price}（税抜）`,
+    `月々 ${price}`,
+    `Lowest price in the last 30 days: ${price}`,
+    `Najniższa cena z 30 dni przed obniżką: ${price}`,
+    `Niedrigster Preis der letzten 30 Tage: ${price}`,
+    '<b class="price">1250</b> points',
+    `<span class="omnibus-price">${price}</span>`,
+    `<span class="club-price">${price}</span>`,
+  ])('%s is not the price to pay', (line) => {
+    expect(priceOf(`<p>${line}</p>`)).toBeNull();
+    expect(priceOf(`<p><b class="price">19,90 €</b></p><p>${line}</p>`)).toBe(19.9);
+  });
+
+  test.each([
+    `Price: ${price}`,
+    `For you: ${price}`,
+    `${price} with free delivery`,
+    `Membrane pump ${price}`,
+    `Odeon ${price}`,
+    `${price} + free gift`,
+  ])('%s is', (line) => {
+    expect(priceOf(`<p>${line}</p>`)).toBe(12.5);
+  });
+});
