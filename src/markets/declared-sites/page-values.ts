@@ -5,7 +5,7 @@ import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
 import { structuredCandidates } from '../structured-data/candidates.ts';
 import { pageCandidates } from '../visible-page/candidates.ts';
 import { visiblePage } from '../visible-page/visible-page.ts';
-import type { SitePage } from './site-page.ts';
+import { hasUndecoded, type SitePage } from './site-page.ts';
 
 /** Returns the currency of a product if all candidates that have one agree. */
 function onlyCurrency(candidates: readonly Candidate[]): string | null {
@@ -56,7 +56,8 @@ export const noValues: PageValues = { resolutions: new Map(), prices: [] };
 
 /** Decides the value of each field of a page's product. */
 export function resolvePage(page: SitePage): PageValues {
-  const byField = Map.groupBy(pageCandidatesOf(page), ({ field }) => field);
+  const candidates = pageCandidatesOf(page).filter(({ value }) => !hasUndecoded(page, value));
+  const byField = Map.groupBy(candidates, ({ field }) => field);
   const resolutions = new Map(
     [...byField].map(([field, values]) => [field, resolve(field, values)]),
   );

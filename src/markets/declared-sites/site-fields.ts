@@ -24,7 +24,7 @@ import {
   type SiteDeclaration,
   type ValueType,
 } from './site-declaration.ts';
-import { embeddedState, type SitePage } from './site-page.ts';
+import { embeddedState, hasUndecoded, type SitePage } from './site-page.ts';
 
 /**
  * Values of a page, and where each comes from: "json-ld", "css .price", "json a.b", "page: heading,
@@ -155,7 +155,7 @@ function firstValue(
     if (sourceValue === undefined) continue;
     const { value: raw } = sourceValue;
     const value = context.field === 'brand' ? brandName(text(raw)) : raw;
-    if (!isMissing(value)) return { ...sourceValue, value };
+    if (!isMissing(value) && !hasUndecoded(context.page, value)) return { ...sourceValue, value };
   }
   return undefined;
 }

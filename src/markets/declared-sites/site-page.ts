@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Json } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
@@ -28,18 +29,30 @@ export interface SitePage {
   site: SiteDeclaration;
   /** Structured data, by format. */
   data: readonly StructuredData[];
+  /** True if some bytes could not be decoded. A text with such a character is no value. */
+  isUndecoded: boolean;
   /** Embedded JSON by the name of its script. */
   states: Map<string, Json | undefined>;
 }
 
+/** Returns true for a text with a character that could not be decoded. */
+export const hasUndecoded = ({ isUndecoded }: SitePage, value: Json): boolean =>
+  isUndecoded && typeof value === 'string' && value.includes('\ufffd');
+
 /** Prepares a page for reading. */
-export function openSitePage(html: HtmlPage, url: string, site: SiteDeclaration): SitePage {
+export function openSitePage(
+  html: HtmlPage,
+  url: string,
+  site: SiteDeclaration,
+  isUndecoded = false,
+): SitePage {
   return {
     html,
     url: url.split('#')[0]!,
     base: baseOf(html),
     site,
     data: structuredData(html),
+    isUndecoded,
     states: new Map(),
   };
 }
@@ -107,5 +120,6 @@ export function openPage(
       `${site.name} redirected to ${url?.host}, which is not one of its hosts`,
     );
   const html = bodyText(response);
-  return { ...openSitePage(parseHtml(html), url.href, site), text: html };
+  const isUndecoded = html.includes('\ufffd') && !isUtf8(response.body);
+  return { ...openSitePage(parseHtml(html), url.href, site, isUndecoded), text: html };
 }

@@ -57,7 +57,10 @@ function pageFault(page: SitePage & { text: string }, input: JsonObject): Fault 
   if (new URL(page.url).pathname === '/' && requested !== '/')
     return new Fault('page_not_found', 'the site redirected to its first page');
   const fault = unexpectedPage(page.text, 'a product');
-  if (fault.code !== 'page_unreadable' || !page.data.some(hasProduct)) return fault;
+  if (fault.code !== 'page_unreadable') return fault;
+  if (page.isUndecoded)
+    return new Fault('page_unreadable', 'the page is not in the encoding that it declares');
+  if (!page.data.some(hasProduct)) return fault;
   return new Fault(
     'page_unreadable',
     'the page states products, but none with its address or its name',

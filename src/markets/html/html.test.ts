@@ -66,6 +66,19 @@ it('decodes UTF-8 bytes, and others by the declared encoding', () => {
   );
 });
 
+it('decodes UTF-16 with a byte order mark, and Japanese in ASCII bytes', () => {
+  const wide = Buffer.from('\ufeffPrécio 5 €', 'utf16le');
+  expect(bodyText(createResponse(wide))).toBe('Précio 5 €');
+  expect(bodyText(createResponse(wide.swap16()))).toBe('Précio 5 €');
+  const japanese = Buffer.from('\x1b$B%F\x1b(B');
+  expect(bodyText(createResponse(japanese, 'text/html; charset=ISO-2022-JP'))).toBe('テ');
+});
+
+it('decodes bytes that are not UTF-8 as the page declares if the header says UTF-8', () => {
+  const page = Buffer.concat([Buffer.from('<meta charset = "gbk">'), Buffer.from([0xb1, 0xad])]);
+  expect(bodyText(createResponse(page, 'text/html; charset=UTF-8'))).toContain('杯');
+});
+
 it('rejects a page with too many nodes', () => {
   expect(() => parseHtml('<br>'.repeat(300_001))).toThrow(
     expect.objectContaining({

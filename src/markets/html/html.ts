@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { DomHandler, Parser } from 'htmlparser2';
 import { createBoundedMap } from '../../base/bounded-map.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -79,25 +80,32 @@ class BoundedHandler extends DomHandler {
   }
 }
 
-function declaredEncoding(response: PageResponse): string | undefined {
-  const header = /charset=["']?([\w-]+)/i.exec(response.headers['content-type'] ?? '');
-  return (header ??
-    /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(response.body.toString('latin1', 0, 4096)))?.[1];
+/** Returns the encoding of a byte order mark, or the first that a response declares besides UTF-8. */
+function declaredEncoding({ headers, body }: PageResponse): string | undefined {
+  const mark = body.toString('latin1', 0, 2);
+  if (mark === '\xff\xfe') return 'utf-16le';
+  if (mark === '\xfe\xff') return 'utf-16be';
+  const header = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '');
+  const page = /<meta[^>]{0,200}charset\s?=\s?["']?([\w-]+)/i.exec(
+    body.toString('latin1', 0, 4096),
+  );
+  return [header, page].map((match) => match?.[1]).find((name) => name && !/^utf-?8$/i.test(name));
 }
 
 /**
  * Decodes the body of a response: as UTF-8 if it is valid UTF-8, otherwise with the encoding that
- * the header or the page declares. Never throws.
+ * the header or the page declares. Never throws. Bytes that cannot be decoded are U+FFFD.
  */
 export function bodyText(response: PageResponse): string {
+  const { body } = response;
+  const declared = declaredEncoding(response) ?? 'utf-8';
+  // All bytes of this encoding are ASCII.
+  const isAscii = /^iso-2022-jp$/i.test(declared);
+  const encoding = isUtf8(body) && !isAscii ? 'utf-8' : declared;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(response.body);
+    return new TextDecoder(encoding).decode(body);
   } catch {
-    try {
-      return new TextDecoder(declaredEncoding(response) ?? 'utf-8').decode(response.body);
-    } catch {
-      return new TextDecoder('utf-8').decode(response.body);
-    }
+    return new TextDecoder('utf-8').decode(body);
   }
 }
 

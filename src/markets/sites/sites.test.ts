@@ -95,6 +95,20 @@ describe('product', () => {
     await expect(readProduct(`/p/${id}`)).rejects.toMatchObject({ code });
   });
 
+  it('leaves out texts that it cannot decode', () => {
+    const cyrillic = Buffer.from([0xca, 0xf0, 0xf3, 0xe6, 0xea, 0xe0]);
+    const [start, end] = ['<title>', '</title><h1>Mug</h1><p class="price">12,50 EUR</p>'];
+    const extract = (title: Buffer, heading = end) => {
+      const body = Buffer.concat([Buffer.from(start), title, Buffer.from(heading)]);
+      const url = `${shop}/p/10001`;
+      return product.extract({ ...page('', url), body }, { url }, 'example');
+    };
+    const button = '<button>Add to cart</button>';
+    expect(extract(cyrillic, end + button)).toMatchObject({ title: 'Mug', price: 12.5 });
+    const message = 'the page is not in the encoding that it declares';
+    expect(() => extract(cyrillic, '</title>')).toThrow(message);
+  });
+
   it('reports the fields for which a page contradicts itself', async () => {
     const fields: string[] = [];
     const data = JSON.stringify({ '@type': 'Product', name: 'Mug', offers: { price: 10.5 } });
