@@ -223,7 +223,7 @@ function amountsBesideCurrency(written: string, currency: string | null): number
 export function datumAmounts(value: Json | undefined, currency: string | null): number[] {
   const format = amountFormat(currency);
   if (typeof value === 'number') {
-    const isPrice = value > 0 && Number.isFinite(value);
+    const isPrice = value > 0 && value <= Number.MAX_SAFE_INTEGER;
     return isPrice ? withRounded(value, format) : [];
   }
   if (typeof value !== 'string') return [];

@@ -78,6 +78,10 @@ describe('texts', () => {
     },
   );
 
+  test('may be written for HTML twice', () => {
+    expect(read(offered({}, { name: 'Ash &amp;amp; oat' })).title).toBe('Ash & oat');
+  });
+
   test('placeholders of a template are none', () => {
     const placeholders = { name: '{{ title }}', description: '{{text}}', category: '{{ path }}' };
     expect(
@@ -117,6 +121,15 @@ describe('currencies', () => {
     expect(read(jsonLd(product({ offers })))).toMatchObject({ price: null, currency: null });
   });
 
+  test('of a preview that differ are none', () => {
+    const preview = (amount: number, currency: string) =>
+      `<meta property="product:price:amount" content="${amount}">
+       <meta property="product:price:currency" content="${currency}">`;
+    const title = '<meta property="og:title" content="Ash mug">';
+    const record = read(title + preview(9, 'EUR') + preview(11, 'USD'));
+    expect(record).toMatchObject({ title: 'Ash mug', price: null, currency: null });
+  });
+
   test('of formats that differ are none', () => {
     const preview = `<meta property="product:price:amount" content="9">
       <meta property="product:price:currency" content="USD">`;
@@ -135,6 +148,19 @@ describe('prices', () => {
     ['the same twice', { price: ['9.50', '9.50'] }, 9.5],
     ['two in a list', { price: ['9.50', '7.50'] }, null],
     ['two specifications', { price: null, priceSpecification: [{ price: 9 }, { price: 7 }] }, null],
+    ['below a higher lowest price', { price: null, lowPrice: 40, highPrice: 30 }, null],
+    ['beside another lowest price', { price: 30, lowPrice: 10 }, null],
+    ['above all numbers', { price: 1e300 }, null],
+    [
+      'of a quantity with a base measure',
+      { price: null, priceSpecification: { price: 9, referenceQuantity: { valueReference: {} } } },
+      9,
+    ],
+    [
+      'of a base measure',
+      { price: null, priceSpecification: { price: 9, referenceQuantity: { value: 100 } } },
+      null,
+    ],
     [
       'one without tax, in text',
       {

@@ -102,6 +102,9 @@ const struck = /list|msrp|srp|strikethrough|regular/i;
  * several.
  */
 function isOwnPrice(specification: JsonObject): boolean {
+  const { referenceQuantity: quantity } = specification;
+  // With a base measure, it is the quantity that is sold.
+  if (quantity != null && object(quantity).valueReference === undefined) return false;
   const specialValues = specialMembers.map((name) => specification[name] ?? null);
   if (specialValues.find((value) => value !== null)) return false;
   if (typesOf(specification).some((type) => chargeTypes.test(type))) return false;
@@ -111,12 +114,7 @@ function isOwnPrice(specification: JsonObject): boolean {
 }
 
 /** Members of specifications of other prices. */
-const specialMembers = [
-  'validForMemberTier',
-  'referenceQuantity',
-  'priceComponentType',
-  'billingDuration',
-];
+const specialMembers = ['validForMemberTier', 'priceComponentType', 'billingDuration'];
 const chargeTypes = /charge|delivery|shipping/i;
 
 const isStruck = ({ priceType }: JsonObject): boolean => struck.test(text(priceType) ?? '');
@@ -134,6 +132,13 @@ function amountsOf(values: readonly (Json | undefined)[], currency: string | nul
   return [...new Set(plain.flatMap((value) => datumAmounts(value, currency)))];
 }
 
+/** Returns lowest amounts, and the highest one if it is below all of them. */
+function withinRange(lowest: number[], [highest]: readonly number[]): number[] {
+  const isContradicted =
+    highest !== undefined && lowest.length > 0 && highest < Math.min(...lowest);
+  return isContradicted ? [...lowest, highest] : lowest;
+}
+
 /** Returns the first state of stock in a value or a list. Nothing if others contradict it. */
 function stockOf(value: Json | undefined): Availability {
   const values = Array.isArray(value) ? value : [value];
@@ -145,7 +150,7 @@ function stockOf(value: Json | undefined): Availability {
 
 /** Returns the struck price. Null if it can mean several amounts. */
 function listPriceOf(specifications: readonly JsonObject[], currency: string | null) {
-  const amounts = datumAmounts(specifications.find(isStruck)?.price, currency);
+  const amounts = amountsOf([specifications.find(isStruck)?.price], currency);
   return amounts.length === 1 ? amounts[0]! : null;
 }
 
@@ -157,10 +162,10 @@ export function readOffer(item: JsonObject, data: StructuredData, url: string): 
   const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
   const own = salePricesOf(specifications);
   const currency = currencyOf(item) ?? currencyOf(own[0] ?? {});
-  const written = [[item.lowPrice], [item.price], own.map((one) => one.price)];
+  const written = [[item.lowPrice, item.price], own.map((one) => one.price)];
   const readings = written.map((values) => amountsOf(values, currency));
   const at = readings.findIndex((amounts) => amounts.length > 0);
-  const amounts = readings[at] ?? [];
+  const amounts = withinRange(readings[at] ?? [], amountsOf([item.highPrice], currency));
   const [price = null] = amounts.length === 1 ? amounts : [];
   const listPrice = listPriceOf(specifications, currency);
   const hasListPrice = listPrice !== null && price !== null && listPrice > price;

@@ -383,13 +383,13 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
     if (name === null || content === null) continue;
     values.set(name, [...(values.get(name) ?? []), content].slice(0, 50));
   }
-  const first = (...names: string[]) =>
-    names.map((name) => values.get(name)?.[0]).find(Boolean) ?? null;
-  const price = first('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
+  const all = (...names: string[]) => names.map((name) => values.get(name)).find(Boolean) ?? null;
+  const first = (...names: string[]) => all(...names)?.[0] ?? null;
+  const price = all('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
   if (price === null && !/product/i.test(first('og:type') ?? '')) return [];
   const before =
-    first('product:original_price:amount') ??
-    (values.has('product:sale_price:amount') ? first('product:price:amount') : null);
+    all('product:original_price:amount') ??
+    (values.has('product:sale_price:amount') ? all('product:price:amount') : null);
   return [
     {
       '@type': 'Product',
@@ -398,16 +398,16 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
       url: first('og:url'),
       image: values.get('og:image') ?? null,
       brand: first('product:brand', 'og:brand'),
-      sku: first('product:retailer_item_id'),
+      sku: all('product:retailer_item_id'),
       category: first('product:category'),
       offers: {
         price,
-        priceCurrency: first(
+        priceCurrency: all(
           'product:sale_price:currency',
           'product:price:currency',
           'og:price:currency',
         ),
-        availability: first('product:availability', 'og:availability'),
+        availability: all('product:availability', 'og:availability'),
         itemCondition: first('product:condition', 'og:product:condition'),
         priceSpecification: before === null ? null : { price: before, priceType: 'ListPrice' },
       },
@@ -418,5 +418,15 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
 /** Returns a text without tags and character references, which some shops leave in their data. */
 export function markupText(value: string | null): string | null {
   if (value === null || !/[&<]/.test(value)) return value?.replace(/\s+/g, ' ').trim() || null;
-  return words(parseHtml(value).root);
+  const plain = words(parseHtml(value).root);
+  // "&amp;amp;"
+  return plain?.replace(/&(amp|quot|#0?39);/g, (_mark, name: string) => references[name]!) ?? null;
 }
+
+/** Characters of references that remain in texts which were written for HTML twice. */
+const references: Readonly<Record<string, string>> = {
+  amp: '&',
+  quot: '"',
+  '#39': "'",
+  '#039': "'",
+};
