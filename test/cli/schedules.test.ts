@@ -190,5 +190,18 @@ test('the first run of a kind with approval awaits it, and the approval covers t
     2,
     expect.stringContaining('is not a schedule of the user'),
   ]);
+  const job = await operator('job', 'show', jobId);
+  expect(job.out).toMatch(/cost +10 credits on approval \(10 per unit\)\n/);
+  expect(job.out).toContain(`schedule   ${id}\n`);
   expect((await operator('job', 'reject', jobId, '--reason', 'Too often.')).code).toBe(0);
+  expect((await operator('job', 'show', jobId)).out).toMatch(/cost +nothing charged /);
+
+  const second = await user(
+    ['schedule', 'create', 'mkta', 'variant_sold', '-', ...flags, '--json'],
+    items,
+  );
+  const secondId = second.json[0].schedule_id;
+  const approvable = await user(['schedule', 'run', secondId, '--json']);
+  const approved = await operator('job', 'approve', approvable.json[0].job_id);
+  expect(approved.out).toMatch(new RegExp(`, with the later runs of schedule ${secondId}\n$`));
 });

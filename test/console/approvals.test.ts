@@ -25,6 +25,23 @@ describe.skipIf('missing' in chromium)(`the approvals page${skipped}`, () => {
     expect(await suite.env.api.balance(user)).toBe(5_000 - 1_200);
   });
 
+  test('says that the approval of a run covers the later runs of its schedule', async () => {
+    const user = await createUser('Nightly Ltd', 1_000);
+    const { body } = await suite.env.api.post(user, '/v1/schedules', {
+      name: 'Each night',
+      market: 'mkta',
+      kind: 'variant_sold',
+      cron: '@yearly',
+      request: { country: 'id', items: [{ item_id: '20000000777', shop_id: '7001' }] },
+    });
+    await suite.env.api.post(user, `/v1/schedules/${body.schedule_id}/run`, {});
+    const page = await openAsOperator('/approvals');
+    await waitForText(page, 'An approval covers its later runs that cost no more.');
+    await clickInRow(page, 'Nightly Ltd', 'Reject');
+    await clickInDialog(page, 'Reject');
+    await waitForText(page, 'Job rejected.');
+  });
+
   test('shows a shortfall at its job and approves the other selected jobs', async () => {
     const poor = await createUser('Poor Ltd', 100);
     const waiting = await submit(poor, 10);

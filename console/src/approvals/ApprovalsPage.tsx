@@ -17,10 +17,19 @@ import { RowActions } from '../ui/list/RowActions.tsx';
 import { checkboxesOf } from '../ui/list/SelectionCheckbox.tsx';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { ReasonModal } from '../ui/reason/ReasonModal.tsx';
+import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 
 const columns: ListColumn<Job>[] = [
-  { title: 'Job', cell: (job) => <JobName job={job} /> },
+  {
+    title: 'Job',
+    cell: (job) => (
+      <>
+        <JobName job={job} />
+        {job.scheduleId !== '' && <ScheduleNote scheduleId={job.scheduleId} />}
+      </>
+    ),
+  },
   ownerColumn,
   {
     title: 'Units',
@@ -41,6 +50,15 @@ const columns: ListColumn<Job>[] = [
     sortBy: ({ decideBy }) => decideBy?.seconds,
   },
 ];
+
+function ScheduleNote({ scheduleId }: Pick<Job, 'scheduleId'>) {
+  return (
+    <Text size="xs">
+      Run of a <TextLink to={`/schedules/${scheduleId}`}>schedule</TextLink>. An approval covers its
+      later runs that cost no more.
+    </Text>
+  );
+}
 
 function Balance({ job }: { job: Job }) {
   if (job.userBalance === undefined) return '–';

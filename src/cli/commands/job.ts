@@ -12,6 +12,7 @@ import {
   type ListDifferencesResponse,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { creditsText } from '../../present/job.ts';
 import { addCommand } from './command.ts';
 import { addDownloadCommand } from './download.ts';
 import { UsageError } from './exit.ts';
@@ -134,9 +135,12 @@ function addDecisions(parent: Command): void {
   const words = ({ jobId, status }: Job) => `${jobId} ${status}\n`;
   addShow(parent, {
     usage: 'approve <job...>',
-    about: 'Approve jobs (operators)',
+    about: 'Approve jobs, and with the run of a schedule its later runs (operators)',
     method: approveJob,
-    words,
+    words: (job) =>
+      job.scheduleId === ''
+        ? words(job)
+        : `${job.jobId} ${job.status}, with the later runs of schedule ${job.scheduleId}\n`,
   });
   addShow(parent, {
     usage: 'reject <job...>',
@@ -252,10 +256,7 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['units', unitsText(job)],
     ['deliveries', job.hold === undefined ? '' : deliveriesText(job.hold)],
     ['batches', `${count(batchesDone)} of ${count(batches)} done`],
-    [
-      'credits',
-      `${count(job.cost)} (${count(job.unitPrice)} per unit), ${count(job.refunded)} refunded`,
-    ],
+    ['cost', `${creditsText(job).toLowerCase()} (${count(job.unitPrice)} per unit)`],
     ['submitted', time(job.createdAt)],
     ['decided by', job.decidedBy],
     ['decide by', job.ended ? '' : time(job.decideBy)],
@@ -264,6 +265,7 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['files deleted', time(job.filesDeletedAt)],
     ['files kept until', time(job.filesExpireAt)],
     ['pages', job.keptPages === undefined ? '' : pagesText(job.keptPages, time)],
+    ['schedule', job.scheduleId],
     ['retry of', job.retryOf],
     ['reread of', job.rereadOf],
     ['user', job.userName === '' ? job.userId : `${job.userName} (${job.userId})`],
