@@ -103,8 +103,9 @@ export function buildConsoleBeside() {
   setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   process.on('exit', () => {
     try {
-      // The group, of which npm and the bundler are members.
-      if (child.exitCode === null) process.kill(-pid);
+      // The group, of which npm and the bundler are members. At SIGTERM, npm would still change its
+      // folder while the next command installs into it.
+      if (child.exitCode === null) process.kill(-pid, 'SIGKILL');
     } catch {
       // It has just ended.
     }

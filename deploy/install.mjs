@@ -89,12 +89,12 @@ function contentOf(set) {
  * larger set.
  */
 function missingOf(required) {
-  return required.filter((set) => {
-    if (!existsSync(stampOf(set))) return true;
-    const content = readFileSync(stampOf(set), 'utf8');
-    return content !== contentOf(set) && content !== contentOf({ ...set, withDevelopment: true });
-  });
+  return required.filter((set) => !has(set) && !has({ ...set, withDevelopment: true }));
 }
+
+/** True if exactly this set is installed. */
+const has = (set) =>
+  existsSync(stampOf(set)) && readFileSync(stampOf(set), 'utf8') === contentOf(set);
 
 async function install(required) {
   const missing = missingOf(required);
@@ -145,7 +145,11 @@ async function report(title, work) {
 
 async function installPackages(set) {
   const options = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
-  await run('npm', ['ci', ...options, ...(set.withDevelopment ? [] : ['--omit=dev'])], set.folder);
+  // `npm ci` would remove the packages first, also from under a service that runs on them.
+  const isExtension = set.withDevelopment && has({ ...set, withDevelopment: false });
+  const command = isExtension ? ['install', '--no-save'] : ['ci'];
+  const omitted = set.withDevelopment ? [] : ['--omit=dev'];
+  await run('npm', [...command, ...options, ...omitted], set.folder);
   writeFileSync(stampOf(set), contentOf(set));
 }
 

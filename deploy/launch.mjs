@@ -28,6 +28,7 @@ if (servesConsole(process.argv.slice(2))) {
 
 /** Returns true for the roles that serve the console until they are stopped. */
 function servesConsole([role, ...options]) {
+  if (options.includes('--help') || options.includes('-h')) return false;
   if (role === 'demo') return options.includes('--keep');
   return ['serve', 'api', 'gateway', 'dev'].includes(role);
 }

@@ -56,6 +56,8 @@ describe('a checkout in which nothing is installed', { timeout: 2 * installMs },
     const shared = ['@opentelemetry/semantic-conventions'];
     expect(Object.keys(devDependencies).filter(installed)).toEqual(shared);
     expect(existsSync(join(checkout, 'console/node_modules'))).toBe(false);
+    // The build of the console would go on after the help.
+    expect(await launch('launch.mjs', 'dev', '--help')).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('is set up by two processes that start at the same time, and then says that it is ready', async () => {

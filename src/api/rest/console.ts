@@ -33,7 +33,7 @@ const missing = `<!doctype html>
 <meta charset="utf-8">
 <meta http-equiv="refresh" content="3">
 <title>Gleaner</title>
-<p>There is no console yet. After the first start of a checkout, it is built within a minute, and this page shows it then. If it does not appear, run <code>npm run setup</code> where Gleaner is installed.</p>
+<p>There is no console yet. After the first start of a checkout, it is built within a minute, and this page shows it then. If the build fails, the output of the service says why: run <code>npm run setup</code> where Gleaner is installed.</p>
 </html>
 `;
 

@@ -116,8 +116,9 @@ async function readBuilt(name: string): Promise<Buffer> {
   try {
     return await readFile(fileURLToPath(new URL(name, built)));
   } catch (cause) {
-    throw new Fault('not_found', 'The API reference has not been built: run npm run setup', {
-      cause,
-    });
+    const reason =
+      'The API reference is built with the console, within a minute of the first start. ' +
+      'If the build fails, run npm run setup.';
+    throw new Fault('not_found', reason, { cause });
   }
 }
