@@ -63,7 +63,8 @@ export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
       const url = `http://127.0.0.1:${service.httpPort}`;
       await untilReady(url, 60);
       const key = await createTestKey(url, operatorKey);
-      for (const line of instructions(url, key, operatorKey, folder)) io.say(line);
+      const grpcUrl = `http://127.0.0.1:${service.grpcPort}`;
+      for (const line of instructions({ url, grpcUrl, key, operatorKey, folder })) io.say(line);
       const refused = await Promise.race([stopped, service.refused]);
       if (refused) throw refused;
     } finally {
@@ -93,12 +94,23 @@ async function createTestKey(url: string, apiKey: string): Promise<string> {
   return (await operator.call(method.createApiKey, request)).apiKey;
 }
 
-function instructions(url: string, key: string, operatorKey: string, folder: string): string[] {
+interface RunningService {
+  url: string;
+  grpcUrl: string;
+  /** Test key. */
+  key: string;
+  operatorKey: string;
+  /** Folder of the data. */
+  folder: string;
+}
+
+function instructions({ url, grpcUrl, key, operatorKey, folder }: RunningService): string[] {
   return [
     'Gleaner runs on this machine, with the sandbox only. Press Ctrl-C to stop it.',
     `  Console       ${url}/console#key=${key} as a user`,
     `                ${url}/console#key=${operatorKey} as an operator`,
     `  API           ${url}/docs`,
+    `  gRPC          ${grpcUrl}, without TLS`,
     `  Agents (MCP)  ${url}/mcp, with the header Authorization: Bearer <test key>`,
     `  Test key      ${key}`,
     `  Operator key  ${operatorKey}`,

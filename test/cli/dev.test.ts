@@ -44,6 +44,7 @@ test('dev prints the first example of the README, which prints what the README s
     expect(out).toMatch(
       /^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=gl_test_\S+ as a user$/m,
     );
+    expect(out).toMatch(/^ {2}gRPC +http:\/\/127\.0\.0\.1:[1-9]\d*, without TLS$/m);
     expect(out).toMatch(/\/console#key=dev-\S+ as an operator$/m);
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
