@@ -508,6 +508,11 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect((await operator('user', 'suspend', id, '--json')).json[0].suspended).toBe(true);
   expect((await run(['account', 'show'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
   expect((await operator('user', 'resume', id)).code).toBe(0);
+  const byName = await operator('user', 'credit', 'Bob', '5');
+  expect([byName.code, byName.err]).toEqual([
+    2,
+    expect.stringContaining('Pass an id, which `gleaner user list --search Bob` prints.'),
+  ]);
   const { key_id: keyId } = (await operator('key', 'list', '--user', id, '--json')).json[0];
   const limits = ['--scopes', 'read', '--credit-ceiling', '20'];
   const readOnly = (
@@ -547,6 +552,14 @@ test('an operator: users, keys, credits, and the state of the service', async ()
     }),
   );
   expect((await operator('audit-log', 'list', '--by', maria)).err).toBe('No matching actions.\n');
+  expect((await operator('audit-log', 'list', '--target', id)).out).toMatch(
+    / SuspendUser +\S+ +"suspended":true +ok /,
+  );
+  const misspelled = await operator('audit-log', 'list', '--outcome', 'forbiden');
+  expect([misspelled.code, misspelled.err]).toEqual([
+    2,
+    'gleaner: --outcome: no action has "forbiden". Did you mean forbidden?\n',
+  ]);
 
   const exported = await operator(
     'audit-log',

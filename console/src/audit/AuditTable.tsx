@@ -7,6 +7,12 @@ import { type ListQuery, ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
+/** One method suspends and resumes. */
+const actionText = (action: string, detail: string): string =>
+  action === 'SuspendUser' && detail.includes('"suspended":false')
+    ? 'Resume user'
+    : methodText(action);
+
 const columns: ListColumn<AuditEntry>[] = [
   { title: 'Time', cell: ({ createdAt }) => <Moment at={createdAt} /> },
   {
@@ -26,11 +32,11 @@ const columns: ListColumn<AuditEntry>[] = [
     title: 'Action',
     cell: ({ action, detail }) =>
       detail === '' ? (
-        methodText(action)
+        actionText(action, detail)
       ) : (
         <Tooltip label={detail} multiline maw={480} style={{ overflowWrap: 'anywhere' }}>
           <Text span size="sm" td="underline dotted">
-            {methodText(action)}
+            {actionText(action, detail)}
           </Text>
         </Tooltip>
       ),

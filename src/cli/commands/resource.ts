@@ -19,6 +19,7 @@ import {
   type Access,
   type CommandSession,
   checkSchedule,
+  checkUserId,
   findJobId,
   writeStream,
 } from './session.ts';
@@ -266,6 +267,7 @@ async function requestOf(
     ...declared.map((name) => [name, flags[name]]),
     ...names.map((name, at) => [name, values[at]]),
   ]);
+  if (typeof flagValues.userId === 'string') checkUserId(flagValues.userId);
   if (flagValues.scheduleId !== undefined) await checkSchedule(session, flagValues.scheduleId);
   const { input } = methodOf(spec, session);
   const fields = input.fields.flatMap(({ localName, scalar }) => {

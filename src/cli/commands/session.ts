@@ -123,7 +123,7 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
       return client;
     },
     isOperator,
-    userId: options.user === undefined || options.user === 'all' ? '' : options.user,
+    userId: options.user === undefined || options.user === 'all' ? '' : checkUserId(options.user),
     keySource,
     explain(error) {
       if (!(error instanceof GleanerError) || ![401, 403].includes(error.status)) return error;
@@ -198,11 +198,21 @@ export async function checkSchedule(
     throw new UsageError(`--user: ${scheduleId} is not a schedule of the user ${userId}`);
 }
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns the id of a user or an operator. Throws a UsageError for another text, such as a name. */
+export function checkUserId(text: string): string {
+  if (uuid.test(text)) return text;
+  throw new UsageError(
+    `No user "${text}". Pass an id, which \`gleaner user list --search ${text}\` prints.`,
+  );
+}
+
 /**
  * Parses a job reference: a UUID, a task number, or a path that ends with one. Throws a UsageError.
  */
 function checkId(text: string): string {
   const id = text.startsWith('/') ? (text.split('/').at(-1) ?? '') : text;
-  if (/^\d{1,18}$/.test(id) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id;
+  if (/^\d{1,18}$/.test(id) || uuid.test(id)) return id;
   throw new UsageError(`No job "${text}". Pass a job UUID or a task number.`);
 }
