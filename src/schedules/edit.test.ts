@@ -111,6 +111,16 @@ describe('createSchedule()', () => {
     expect(await jobsOf()).toEqual([]);
   });
 
+  test('reports the problems of the request, the times, and the limits at once', async () => {
+    const request = JSON.stringify({ items: [{ shop_id: '7', country: 'sg' }] });
+    const fields = { kind: 'variant_sold', request, cron: '0 25 * * *', timeZone: 'Asia/Jakrta' };
+    expect(await problemsOf(create(fields))).toEqual([
+      'body.request.items.0.item_id: Field required',
+      expect.stringMatching(/^body\.cron: .*not "0 25/),
+      expect.stringMatching(/^body\.time_zone: .*not "Asia\/Jakrta"/),
+    ]);
+  });
+
   test('refuses more than 100 schedules of a user', async () => {
     for (let count = 0; count < 100; count++) await create();
     await expect(create()).rejects.toMatchObject({ code: 'conflict' });

@@ -5,7 +5,7 @@ import type { JobContext } from '../jobs/context.ts';
 import type { Schedule, SchedulePatch, ScheduleRequest } from '../store/schedules.ts';
 import { changeSchedule, type ScheduleCaller } from './change.ts';
 import type { Timing } from './cron.ts';
-import { planRequest, submitMethodOf } from './request.ts';
+import { submitMethodOf } from './request.ts';
 import { activate, dueAfterChange, withdrawApproval } from './state.ts';
 import { requireValid } from './validate.ts';
 
@@ -39,13 +39,12 @@ export async function createSchedule(
   const earlier = idempotencyKey === undefined ? null : await store.schedules.get(id);
   if (earlier !== null) return requireSame(context, earlier, requested);
   const method = submitMethodOf(context.jobTypes, market, kind);
-  const { units } = await planRequest(method, request);
   const now = clock.now();
-  await requireValid(context, method, fields, {
+  const units = await requireValid(context, method, fields, {
     userId,
-    units,
     mode,
     now,
+    request,
   });
   if ((await store.schedules.count({ userId }, maxSchedules)) >= maxSchedules)
     throw new Fault(
@@ -110,15 +109,18 @@ export async function updateSchedule(
 ): Promise<Schedule> {
   return changeSchedule(context, id, userId, async (schedule, now): Promise<SchedulePatch> => {
     const method = submitMethodOf(context.jobTypes, schedule.market, schedule.kind);
-    const units =
-      request === undefined ? schedule.units : (await planRequest(method, request)).units;
+    const units = await requireValid(
+      context,
+      method,
+      { ...schedule, ...changes },
+      {
+        userId,
+        mode,
+        now,
+        request: request ?? schedule,
+      },
+    );
     const changed = { ...schedule, ...changes, units };
-    await requireValid(context, method, changed, {
-      userId,
-      units,
-      mode,
-      now,
-    });
     // A run that waits is submitted as changed, so the caller's key pays for it.
     const pending = schedule.pending && { ...schedule.pending, keyId };
     const isNew =

@@ -5,7 +5,7 @@ import { unitPriceIn } from '../jobs/credits.ts';
 import { optionChecks } from '../jobs/quote.ts';
 import type { Job, Mode } from '../store/documents.ts';
 import { nextTime, problemOfCron, problemOfTimeZone, type Timing } from './cron.ts';
-import type { SubmitMethod } from './request.ts';
+import { planRequest, type SubmitMethod } from './request.ts';
 
 /** Fields of a schedule that are checked together. */
 interface CheckedFields extends Timing {
@@ -13,28 +13,51 @@ interface CheckedFields extends Timing {
   maxTotalCredits: number | null;
 }
 
-/** Owner and size of the runs, and the current time. */
+/** Owner and request of the runs, and the current time. */
 interface Runs {
   userId: string;
-  units: number;
   mode: Mode;
   now: number;
+  /** Text of the request, or the units of one that was checked before. */
+  request: string | { units: number };
 }
 
-/** Throws the fault `invalid` with all problems of a schedule's times, limits, and options. */
+/**
+ * Returns the units of a run. Throws the fault `invalid` with all problems of a schedule's request,
+ * times, limits, and options.
+ */
 export async function requireValid(
   context: JobContext,
-  { jobType }: SubmitMethod,
+  method: SubmitMethod,
   fields: CheckedFields,
-  { userId, units, mode, now }: Runs,
-): Promise<void> {
+  { userId, mode, now, request }: Runs,
+): Promise<number> {
+  const { jobType } = method;
+  const { units, problems: requestProblems } = await checkRequest(method, request);
   const cost = unitPriceIn(mode, context, jobType) * units;
   const problems = [
+    ...requestProblems,
     ...problemsOfTiming(fields, now),
     ...problemsOfLimits(fields, cost),
     ...(await problemsOfOptions(context, jobType, { userId, cost, options: fields.options })),
   ];
   if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
+  return units;
+}
+
+/** Returns the units of a request, 0 for one with problems. */
+async function checkRequest(
+  method: SubmitMethod,
+  request: Runs['request'],
+): Promise<{ units: number; problems: readonly Problem[] }> {
+  if (typeof request !== 'string') return { units: request.units, problems: [] };
+  try {
+    const { units } = await planRequest(method, request);
+    return { units, problems: [] };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.problems.length === 0) throw error;
+    return { units: 0, problems: error.problems };
+  }
 }
 
 /** Returns the problems of a schedule's times. */
