@@ -9,10 +9,15 @@ import {
 } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CreateScheduleRequestSchema } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { messageReader } from '../../src/contract/json/message-reader.ts';
+import {
+  CreateScheduleRequestSchema,
+  ScheduleSchema,
+  UpdateScheduleRequestSchema,
+} from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { membersReader, messageReader } from '../../src/contract/json/message-reader.ts';
 import { messageWriter } from '../../src/contract/json/message-writer.ts';
 import { createReadState, parseJson } from '../../src/contract/json/values.ts';
+import { restName } from '../../src/contract/rest-form.ts';
 import { rulesOf } from '../../src/contract/rules.ts';
 import { checkProperty } from '../../test/support/run/properties.ts';
 import { shopMessage } from '../fixture/shop.ts';
@@ -172,6 +177,35 @@ function likelyBodies(): fc.Arbitrary<unknown> {
   }));
   return value;
 }
+
+test('misspelled fields of a schedule are problems, and other unknown fields are ignored', () => {
+  const read = membersReader(CreateScheduleRequestSchema.fields);
+  const state = createReadState(['body']);
+  const body = { name: 'a', market: 'mktb', kind: 'pdp_bulk', cron: '@daily', request: {} };
+  const unknown = { timezone: 'Asia/Jakarta', max_total_credit: 5, colour: 'red', names: 'b' };
+  read({ ...body, ...unknown }, create(CreateScheduleRequestSchema), state);
+  expect(state.problems.map(({ loc, msg }) => [loc, msg])).toEqual([
+    [['body', 'timezone'], 'The field "timezone" is unknown. Did you mean time_zone?'],
+    [
+      ['body', 'max_total_credit'],
+      'The field "max_total_credit" is unknown. Did you mean max_total_credits?',
+    ],
+  ]);
+  expect([...state.ignored]).toEqual(['colour', 'names']);
+});
+
+test('a schedule can be changed by sending it back', () => {
+  const read = membersReader(UpdateScheduleRequestSchema.fields);
+  const state = createReadState(['body']);
+  const names = ScheduleSchema.fields.map(restName);
+  for (const absent of ['', ...names]) {
+    const body = Object.fromEntries(
+      names.filter((name) => name !== absent).map((name) => [name, null]),
+    );
+    read(body, create(UpdateScheduleRequestSchema), state);
+  }
+  expect(state.problems.filter(({ type }) => type === 'extra_forbidden')).toEqual([]);
+});
 
 test('unknown options of a submission in a body are problems, with or without X-Strict', () => {
   const read = messageReader(CreateScheduleRequestSchema);

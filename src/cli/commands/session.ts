@@ -200,7 +200,7 @@ export async function checkSchedule(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Returns the id of a user or an operator. Throws a UsageError for another text, such as a name. */
+/** Returns the id of a user or an operator. Throws a UsageError for a name. */
 export function checkUserId(text: string): string {
   if (uuid.test(text)) return text;
   throw new UsageError(

@@ -11,10 +11,12 @@ import {
   default_json as defaultOption,
   identifier as identifierOption,
   json as jsonOption,
+  refuses_misspelled as refusesMisspelledOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { problemText } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
+import { suggest } from '../suggest.ts';
 import {
   createReadState,
   enumReader,
@@ -77,10 +79,13 @@ export function messageReader(schema: DescMessage): ReadValue {
   };
 }
 
-/** Returns the reader of some fields of a message type. */
+/** Returns the reader of some fields of a message type, at least one. */
 export function membersReader(fields: readonly DescField[]): ReadMembers {
   const members = fields.map(memberOf);
-  return (input, message, state) => readMembers(members, input, message, state, ignoreField);
+  const noteUnknown = getOption(fields[0]!.parent, refusesMisspelledOption)
+    ? refuseMisspelled
+    : ignoreField;
+  return (input, message, state) => readMembers(members, input, message, state, noteUnknown);
 }
 
 /** Returns the reader of a field's JSON value. */
@@ -153,15 +158,30 @@ function readMembers(
   for (const _ in input) count += 1;
   if (count <= declaredCount) return;
   const names = new Set(members.map(({ name }) => name));
-  for (const name of Object.keys(input)) if (!names.has(name)) noteUnknown(state, name, names);
+  for (const name of Object.keys(input))
+    if (!names.has(name)) noteUnknown(state, name, names, input);
 }
 
 /** Records a member of an object that is not one of the names of the message. */
-type NoteUnknown = (state: ReadState, name: string, names: ReadonlySet<string>) => void;
+type NoteUnknown = (
+  state: ReadState,
+  name: string,
+  names: ReadonlySet<string>,
+  input: Readonly<Record<string, unknown>>,
+) => void;
 
 const refuseOption: NoteUnknown = (state, name, names) => {
   state.path.push(name);
   refuse(state, problemText.unknown('The option', name, [...names]));
+  state.path.pop();
+};
+
+/** Refuses a name that is close to that of an absent member, and ignores others. */
+const refuseMisspelled: NoteUnknown = (state, name, names, input) => {
+  const absentNames = [...names].filter((candidate) => input[candidate] === undefined);
+  if (suggest(name, absentNames) === undefined) return ignoreField(state, name);
+  state.path.push(name);
+  refuse(state, problemText.unknown('The field', name, absentNames));
   state.path.pop();
 };
 
