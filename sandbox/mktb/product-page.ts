@@ -8,12 +8,15 @@ const noCampaign = {
   isActive: false,
 };
 
+/** Returns the pieces of a variant. A product that is sold out has none of any. */
+const piecesOf = ({ stock }: MktbGoods, at: number) => (stock === 0 ? 0 : stock + at);
+
 function variantsOf(goods: MktbGoods) {
   const options = ['S', 'M', 'L'].map((value, at) => ({
     productVariantOptionID: String(7000 + at),
     value,
     hex: '',
-    stock: String(goods.stock + at),
+    stock: String(piecesOf(goods, at)),
   }));
   return {
     name: 'new_variant_options',
@@ -41,7 +44,7 @@ function variantsOf(goods: MktbGoods) {
           optionName: [option.value],
           productName: `${goods.name} - ${option.value}`,
           productURL: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}${at === 0 ? '' : `-${option.value.toLowerCase()}`}`,
-          stock: { stock: String(goods.stock + at), isBuyable: goods.stock + at > 0 },
+          stock: { stock: String(piecesOf(goods, at)), isBuyable: piecesOf(goods, at) > 0 },
           campaignInfo: noCampaign,
         })),
       },

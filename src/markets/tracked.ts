@@ -60,9 +60,14 @@ export function lowestPrice(prices: readonly (number | null)[]): number | null {
 
 /** Returns the sum of the pieces in stock, or null if there are none to add, or one is unknown. */
 export function totalStock(stocks: readonly (number | null)[]): number | null {
-  if (stocks.length === 0 || stocks.includes(null)) return null;
-  return stocks.reduce<number>((sum, stock) => sum + stock!, 0);
+  const statedStocks = stocks.map(unlessNegative).filter((stock) => stock !== null);
+  if (stocks.length === 0 || statedStocks.length < stocks.length) return null;
+  return statedStocks.reduce((sum, stock) => sum + stock, 0);
 }
+
+/** Returns a price or a number of pieces. Null for a negative one, which sites write for none. */
+const unlessNegative = (value: number | null | undefined): number | null =>
+  value === undefined || value === null || value < 0 ? null : value;
 
 /** Returns the variant with the lowest known price, or undefined if no price is known. */
 export function cheapest<V extends { price: number | null }>(
@@ -117,10 +122,11 @@ export const variantKey = ({ id, name, price, stock }: TrackedVariant): string =
  */
 function trackedVariants(variants: readonly TrackedVariant[]): readonly TrackedVariant[] | null {
   if (variants.length === 0) return null;
-  const texts = variants.map(({ id, name, ...numbers }) => ({
+  const texts = variants.map(({ id, name, price, stock }) => ({
     id: wellFormed(id),
     name: wellFormed(name),
-    ...numbers,
+    price: unlessNegative(price),
+    stock: unlessNegative(stock),
   }));
   if (texts.length <= maxVariants) return texts;
   const sorted = texts.toSorted((one, other) => (variantKey(one) < variantKey(other) ? -1 : 1));
@@ -136,14 +142,9 @@ export function trackedItem(
   id: Json | undefined,
   values: Partial<TrackedValues & ItemDetails>,
 ): ItemReading {
-  const {
-    title = null,
-    price = null,
-    stock = null,
-    variants = null,
-    listPrice = null,
-    rating = null,
-  } = values;
+  const { title = null, variants = null, listPrice = null, rating = null } = values;
+  const price = unlessNegative(values.price);
+  const stock = unlessNegative(values.stock);
   const isDiscounted = price !== null && listPrice !== null && listPrice > price;
   const hasStock = stock === null ? null : stock > 0;
   return {
@@ -151,7 +152,7 @@ export function trackedItem(
     details: {
       brand: statedBrand(values.brand),
       listPrice: isDiscounted ? listPrice : null,
-      reviews: values.reviews ?? null,
+      reviews: unlessNegative(values.reviews),
       seller: wellFormed(values.seller),
       image: wellFormed(values.image),
     },
@@ -160,9 +161,9 @@ export function trackedItem(
     currency: wellFormed(values.currency),
     stock,
     available: values.available ?? hasStock,
-    sold: values.sold ?? null,
+    sold: unlessNegative(values.sold),
     // The lowest rating of every scale is above 0: sites write 0 for an unrated item.
-    rating: rating !== null && rating > 0 ? rating : null,
+    rating: rating !== null && rating > 0 && rating <= 5 ? rating : null,
     variants: variants === null ? null : trackedVariants(variants),
   };
 }

@@ -136,11 +136,15 @@ function product(record: JsonObject) {
     before: unscaled(model.price_before_discount),
   }));
   const before = object(valueAt(data, 'product_price.price_before_discount'));
+  const isMasked = text(valueAt(data, 'product_price.price.price_mask')) !== null;
+  const price = lowestPrice(variants.map((variant) => variant.price)) ?? unscaled(item.price);
   return trackedItem(idOf(item, 'item_id'), {
     title: text(item.title),
-    price: lowestPrice(variants.map(({ price }) => price)) ?? unscaled(item.price),
+    price: isMasked ? null : price,
     currency: text(item.currency),
     stock: totalStock(variants.map(({ stock }) => stock)),
+    // A stock above 0 can be a cap.
+    ...(item.item_status === 'sold_out' ? { available: false } : {}),
     sold: integer(review.historical_sold),
     rating: number(review.rating_star),
     variants,

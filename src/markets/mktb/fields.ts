@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { prefixFields, type RecordFields } from '../../quality/record-schema.ts';
 import { integer, number, object, objects, positive, rupiah, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
-import { cheapest, lowestPrice, trackedItem, valueAt } from '../tracked.ts';
+import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
 
 /** Fields of `basicInfo`. */
 const basicInfoFields: RecordFields = {
@@ -75,26 +75,38 @@ function component(record: JsonObject, name: string): JsonObject {
   return object(objects(components.find((each) => each.name === name)?.data)[0]);
 }
 
+/** Returns the pieces of all variants, and whether one can be bought. */
+function stockOf(options: readonly JsonObject[], own: JsonObject) {
+  // The page states the stock of the selected variant as that of the product.
+  const stocks = options.map((option) => integer(valueAt(option, 'stock.stock')));
+  if (options.length === 0)
+    return { stock: own.useStock === false ? null : integer(own.value), available: null };
+  const states = options.map((option) => valueAt(option, 'stock.isBuyable'));
+  const isStated = states.every((state) => typeof state === 'boolean');
+  return { stock: totalStock(stocks), available: isStated ? states.includes(true) : null };
+}
+
 function product(record: JsonObject) {
   const info = object(valueAt(record, 'data.variants.basicInfo'));
   const content = component(record, 'product_content');
-  const children = objects(component(record, 'new_variant_options').children).map((child) => ({
+  const options = objects(component(record, 'new_variant_options').children);
+  const children = options.map((child) => ({
     id: text(child.productID),
     name: text(valueAt(child, 'optionName.0')),
-    price: number(child.price),
+    price: rupiah(child.price),
     stock: integer(valueAt(child, 'stock.stock')),
   }));
-  const offers = objects(component(record, 'new_variant_options').children).map((child) => ({
-    price: number(child.price),
+  const offers = options.map((child) => ({
+    price: rupiah(child.price),
     before: positive(valueAt(child, 'campaignInfo.originalPrice')),
   }));
   const media = objects(component(record, 'product_media').media);
   return trackedItem(info.id, {
     title: text(content.name),
     price:
-      lowestPrice(children.map(({ price }) => price)) ?? number(valueAt(content, 'price.value')),
+      lowestPrice(children.map(({ price }) => price)) ?? rupiah(valueAt(content, 'price.value')),
     currency: text(valueAt(content, 'price.currency')),
-    stock: integer(valueAt(content, 'stock.value')),
+    ...stockOf(options, object(content.stock)),
     sold: integer(valueAt(info, 'txStats.countSold')),
     rating: number(valueAt(info, 'stats.rating')),
     variants: children,

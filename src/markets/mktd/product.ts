@@ -4,6 +4,7 @@ import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
+import { totalStock } from '../tracked.ts';
 import { readBaseProduct } from './base-product.ts';
 import { readModelProduct } from './model-product.ts';
 import type { ProductReading, Property } from './product-data.ts';
@@ -90,11 +91,6 @@ function lowestPriced({ skus }: ProductReading) {
   return lowest;
 }
 
-function parseStock({ skus }: ProductReading): number | null {
-  const stocks = skus.map(({ stock }) => stock).filter((stock) => stock !== null);
-  return stocks.length === 0 ? null : stocks.reduce((sum, stock) => sum + stock, 0);
-}
-
 /** Returns the page's own address of the product without tracking parameters. */
 function addressOf(addresses: readonly string[], id: string): string | null {
   return addresses.find((address) => address.includes(id))?.replace(/[?#].*$/s, '') ?? null;
@@ -115,7 +111,7 @@ function productOf(
     price: lowest?.price ?? values.price,
     original_price: lowest ? lowest.original_price : values.originalPrice,
     currency: lowest?.currency ?? values.currency,
-    stock: parseStock(values),
+    stock: totalStock(values.skus.map(({ stock }) => stock)),
     sold: values.sold,
     rating: values.rating,
     totalReview: values.reviews,

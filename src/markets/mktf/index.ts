@@ -27,6 +27,13 @@ const listedFields: ListedFields = {
   },
 };
 
+/** Returns true if one variant can be bought, false if none can, and null if that is unknown. */
+function isAvailable(variants: readonly JsonObject[]): boolean | null {
+  const states = variants.map(({ available }) => available);
+  if (states.includes(true)) return true;
+  return states.length > 0 && states.every((state) => state === false) ? false : null;
+}
+
 /** Stores state whether a variant can be bought, and no number of pieces. */
 function trackedProduct(record: JsonObject) {
   const variants = objects(record.variants);
@@ -37,7 +44,7 @@ function trackedProduct(record: JsonObject) {
   return trackedItem(record.id, {
     title: text(record.title),
     price: lowestPrice(variants.map(({ price }) => number(price))),
-    available: variants.length === 0 ? null : variants.some(({ available }) => available === true),
+    available: isAvailable(variants),
     variants: variants.map((variant) => ({
       id: text(variant.id),
       name: text(variant.title),

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../base/json.ts';
+import { tracked as mkta } from './mkta/fields.ts';
+import { tracked as mktb } from './mktb/fields.ts';
+import { mktd } from './mktd/index.ts';
+import { mktf } from './mktf/index.ts';
+import { trackedItem } from './tracked.ts';
+
+describe('trackedItem()', () => {
+  test('has no negative numbers, and no rating on another scale', () => {
+    const values = { price: -1, stock: -1, sold: -1, reviews: -1, rating: 9.4 };
+    const variants = [{ id: 'a', name: null, price: -1, stock: -1 }];
+    expect(trackedItem('a', { ...values, variants })).toMatchObject({
+      price: null,
+      stock: null,
+      available: null,
+      sold: null,
+      rating: null,
+      details: { reviews: null },
+      variants: [{ price: null, stock: null }],
+    });
+  });
+});
+
+describe('a page of mkta', () => {
+  const page = (item: JsonObject, price: JsonObject = {}) =>
+    mkta.product!({
+      data: {
+        item: { item_id: 1, models: [{ model_id: 1, price: 500_000, stock: 3 }], ...item },
+        product_price: { price },
+      },
+    });
+
+  test('that is sold out is not available, whatever its stock', () => {
+    expect(page({ item_status: 'sold_out' })).toMatchObject({ stock: 3, available: false });
+    expect(page({ item_status: 'normal' })).toMatchObject({ stock: 3, available: true });
+  });
+
+  test('with a masked price has none', () => {
+    expect(page({}, { price_mask: 'Rp?' })).toMatchObject({ price: null });
+    expect(page({}, { price_mask: '' })).toMatchObject({ price: 5 });
+  });
+});
+
+describe('a page of mktb', () => {
+  const child = (price: unknown, stock: string, isBuyable = stock !== '0') => ({
+    productID: '1',
+    price,
+    stock: { stock, isBuyable },
+  });
+  const page = (children: object[], content: object = {}) => {
+    const components = [
+      { name: 'product_content', data: [{ name: 'Shelf', ...content }] },
+      { name: 'new_variant_options', data: [{ children }] },
+    ];
+    const variants = { basicInfo: { id: '1' }, components };
+    return mktb.product!({ data: { variants } } as unknown as JsonObject);
+  };
+
+  test('has the pieces of all variants, not of the selected one', () => {
+    const sold = { stock: { useStock: true, value: '0' } };
+    expect(page([child(9_000, '0'), child(9_500, '4')], sold)).toMatchObject({
+      stock: 4,
+      available: true,
+    });
+    expect(page([child(9_000, '2', false)])).toMatchObject({ available: false });
+    expect(page([], sold)).toMatchObject({ stock: 0, available: false });
+  });
+
+  test('without a managed stock does not state it', () => {
+    const unmanaged = { stock: { useStock: false, value: '0' } };
+    expect(page([], unmanaged)).toMatchObject({ stock: null, available: null });
+  });
+
+  test('has no price of 0', () => {
+    expect(page([child(0, '1'), child('Rp9.500', '1')])).toMatchObject({ price: 9_500 });
+    expect(page([], { price: { value: 0 } })).toMatchObject({ price: null });
+  });
+});
+
+test('a page of mktd with an unknown stock of one variant has no total', () => {
+  const skus = [
+    { sku_id: '1', stock: 3 },
+    { sku_id: '2', stock: null },
+  ];
+  const info = { product_id: '7', product_base: { title: 'Lamp' }, skus };
+  const map = [{ component_type: 'product_info', component_data: { product_info: info } }];
+  const state = {
+    loaderData: { 'shop/(product_id)/page': { page_config: { components_map: map } } },
+  };
+  const html = `<script type="application/json" id="__MODERN_ROUTER_DATA__">${JSON.stringify(state)}</script>`;
+  const response = { status: 200, headers: {}, body: Buffer.from(html), url: '', at: 0 };
+  const reader = mktd.readers.product!;
+  const record = reader.extract(response, { product_id: '7', country: 'my' }, 'my') as JsonObject;
+  expect(record).toMatchObject({ product: { title: 'Lamp', stock: null } });
+});
+
+test('a page of mktf without availability does not state it', () => {
+  const availableWith = (...states: unknown[]) => {
+    const variants = states.map((available) => ({ id: 1, price: '9.00', available }));
+    return mktf.tracked!.search!({ id: 1, variants } as unknown as JsonObject)?.available;
+  };
+  expect(availableWith(undefined, undefined)).toBeNull();
+  expect(availableWith(false, undefined)).toBeNull();
+  expect(availableWith(false, false)).toBe(false);
+  expect(availableWith(undefined, true)).toBe(true);
+});
