@@ -8,6 +8,8 @@ import type { UnitProblem } from './problem.ts';
 export interface Layout {
   /** Cells of the header. */
   width: number;
+  /** True if the header names a column that is read. */
+  hasColumns: boolean;
   /** Positions of each field; several if a column occurs twice, none if it is missing. */
   positions: ReadonlyMap<string, readonly number[]>;
   /** Position of the texts or the addresses that stand for units, or -1. */
@@ -33,6 +35,7 @@ export function layoutOf(
   const textPosition = textPositionOf(columns, names, hasIds ? [] : (firstRow?.cells ?? []));
   return {
     width: names.length,
+    hasColumns: fieldPositions.size > 0 || textPosition >= 0,
     positions,
     textPosition,
     unknown: header.cells.filter(

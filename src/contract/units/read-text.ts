@@ -89,6 +89,7 @@ function layoutWithout({ fields }: UnitColumns, order: readonly string[]): Layou
   const positionsOf = (field: string) => (order.includes(field) ? [order.indexOf(field)] : []);
   return {
     width: order.length,
+    hasColumns: true,
     positions: new Map(fields.map((field) => [field, positionsOf(field)])),
     textPosition: -1,
     unknown: [],

@@ -177,6 +177,16 @@ describe('readUnits()', () => {
     );
   });
 
+  test.each(['My products\n', 'sep=,\n'])('reports the header only if it is %j', (title) => {
+    expect(() => read(items, `${title}item_id,shop_id\n1,2\n`)).toThrow(
+      expect.objectContaining({
+        problems: ['item_id', 'shop_id'].map((column) =>
+          expect.objectContaining({ row: 0, column, type: 'missing' }),
+        ),
+      }),
+    );
+  });
+
   test('reports the problems of units beside those of the columns, without repeating them', () => {
     const file = new TextEncoder().encode('item_id\n1\nx\n');
     const checkUnit = (unit: Readonly<Record<string, string>>) => [

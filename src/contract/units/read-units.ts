@@ -67,6 +67,7 @@ export function listLayout(columns: UnitColumns): Layout {
     throw fileError('missing', `${title} requires the columns ${fields.join(', ')}`);
   return {
     width: 1,
+    hasColumns: true,
     positions: new Map(fields.map((field) => [field, isOnlyField ? [0] : []])),
     textPosition: isOnlyField ? -1 : 0,
     unknown: [],
@@ -157,7 +158,9 @@ interface ReadRow {
 
 function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadRow {
   const row: ReadRow = { unit: {}, problems: [] };
-  if (isTooWide(cells, layout.width)) row.problems.push(tooWide(cells, layout.width));
+  // A header without any column, such as a title, is the only problem of its file.
+  if (layout.hasColumns && isTooWide(cells, layout.width))
+    row.problems.push(tooWide(cells, layout.width));
   const addresses: [column: string, text: string][] = [];
   const text = cells[layout.textPosition] ?? '';
   if (text !== '') addresses.push(['url', text]);
