@@ -175,6 +175,10 @@ test('locates rule problems in path, query and body', async () => {
     status: 422,
     problems: ['query.limit greater_than_equal'],
   });
+  expect(await problems(await gateway.ask('/shop/orders?since=2030-02-30T00:00:00Z'))).toEqual({
+    status: 422,
+    problems: ['query.since datetime_from_date_parsing'],
+  });
   const query = '/shop/orders?limit=x&gift=perhaps&shipping=SEA&below=&since=1';
   expect(await problems(await gateway.ask(query))).toEqual({
     status: 422,

@@ -1,5 +1,6 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
+import { isCalendarDay } from '../../contract/json/values.ts';
 import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
 import {
@@ -68,7 +69,8 @@ export function integer(name: string, text: string | undefined, fallback: number
  */
 export function timeOf(option: string, text: string, form: string): Timestamp {
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new UsageError(`${option}: "${text}" is not ${form}`);
+  const isDay = !/^\d{4}-\d\d-\d\d/.test(text) || isCalendarDay(text);
+  if (Number.isNaN(ms) || !isDay) throw new UsageError(`${option}: "${text}" is not ${form}`);
   return timestampFromMs(ms);
 }
 

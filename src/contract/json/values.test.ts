@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseJson, parseJsonLiterals } from './values.ts';
+import { isCalendarDay, parseJson, parseJsonLiterals } from './values.ts';
 
 const accepted: [text: string, value: unknown][] = [
   ['null', null],
@@ -107,4 +107,11 @@ describe.each([
   test('refuses 100,000 open lists', () => {
     expect(() => parse('['.repeat(100_000))).toThrow('The body is not valid JSON');
   });
+});
+
+test('isCalendarDay() knows the days of each month', () => {
+  const days = ['2030-01-31', '2030-04-30', '2032-02-29', '2030-02-28T00:00:00Z'];
+  expect(days.filter(isCalendarDay)).toEqual(days);
+  const absentDays = ['2030-02-29', '2030-04-31T08:00:00+02:00', '2030-12-32', '2100-02-29'];
+  expect(absentDays.filter(isCalendarDay)).toEqual([]);
 });

@@ -288,9 +288,8 @@ export function readTimestamp(value: unknown, state: ReadState): unknown {
       type: 'datetime_type',
       msg: 'Input should be a date and time in ISO 8601',
     });
-  const date = new Date(
-    form.test(value) ? value.replace(/([+-]\d\d)(\d\d)$/, '$1:$2') : Number.NaN,
-  );
+  const isTime = form.test(value) && isCalendarDay(value);
+  const date = new Date(isTime ? value.replace(/([+-]\d\d)(\d\d)$/, '$1:$2') : Number.NaN);
   if (Number.isNaN(date.getTime())) {
     return refuse(state, {
       type: 'datetime_from_date_parsing',
@@ -298,6 +297,12 @@ export function readTimestamp(value: unknown, state: ReadState): unknown {
     });
   }
   return timestampFromDate(date);
+}
+
+/** Returns whether its month has the day of an ISO 8601 date. Date turns 02-30 into 03-02. */
+export function isCalendarDay(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
+  return day! <= new Date(Date.UTC(year!, month!, 0)).getUTCDate();
 }
 
 /** Formats a Timestamp as ISO 8601 in UTC, to the millisecond. */
