@@ -1,5 +1,7 @@
 import type { DescField, DescMessage, DescService } from '@bufbuild/protobuf';
 import { type Endpoint, endpointsOf } from '../src/contract/endpoint.ts';
+import { restName } from '../src/contract/rest-form.ts';
+import { submitOptionFields } from '../src/contract/submit-options.ts';
 import { parse, type Template } from './paths/parse.ts';
 
 /** Returns the paths that a declared path is served under; the first one is documented first. */
@@ -15,6 +17,12 @@ export interface ServedEndpoint extends Endpoint {
   forms: readonly PathForm[];
   /** Endpoint that serves requests whose query has one of `exportParams`. */
   exported: ServedEndpoint | null;
+  /**
+   * Names of query parameters that a body must not have. Other unknown fields of a body are
+   * ignored; to ignore one of these would release the records of a job that its caller discards, or
+   * charge more than the caller allows.
+   */
+  queryOnly: readonly string[];
 }
 
 /**
@@ -30,6 +38,7 @@ export function servedEndpoints(
       ...endpoint,
       forms: formsOf(endpoint.path).map((path) => ({ path, template: parse(path) })),
       exported: null,
+      queryOnly: queryOnlyNames(endpoint),
     }),
   );
   for (const endpoint of served.filter(({ withFormat }) => withFormat !== null)) {
@@ -39,6 +48,31 @@ export function servedEndpoints(
     endpoint.exported = exported;
   }
   return served;
+}
+
+/** Options that keep a submission from charging more than its caller allows. */
+const limitNames = ['max_credits', 'validate_only'];
+
+function queryOnlyNames(endpoint: Endpoint): string[] {
+  const { verb, body, takesOptions } = endpoint;
+  if (verb === 'GET') return [];
+  const options = body === '' ? submitOptionFields.map(({ name }) => name) : limitNames;
+  const { queryFields } = fieldPlaces(endpoint);
+  return [...queryFields.map(restName), ...(takesOptions ? options : [])];
+}
+
+/** Returns the fields of an endpoint's requests that are in the body, and those in the query. */
+export function fieldPlaces({ method, path, body }: Endpoint): {
+  bodyFields: DescField[];
+  queryFields: DescField[];
+} {
+  const pathNames = new Set(parse(path).variables.map(({ field }) => field));
+  const outsidePath = method.input.fields.filter((field) => !pathNames.has(field.name));
+  const isInBody = ({ name }: DescField) => body === '*' || body === name;
+  return {
+    bodyFields: outsidePath.filter(isInBody),
+    queryFields: outsidePath.filter((field) => !isInBody(field)),
+  };
 }
 
 /**

@@ -318,14 +318,18 @@ export async function countRequest(session: Session): Promise<Readonly<Record<st
   return session.count === undefined ? {} : session.count();
 }
 
+const readsBody = ({ body, queryOnly }: ServedEndpoint): boolean =>
+  body !== '' || queryOnly.length > 0;
+
 /** Reserves memory for a body that is, or may become, large, until the response has ended. */
 async function reserveBody(
   { request, response, signal }: Exchange,
-  { body, maxBodyBytes }: ServedEndpoint,
+  endpoint: ServedEndpoint,
   userId: string,
   budget: GatewayBudget,
 ): Promise<void> {
-  if (body === '' || !hasBody(request)) return;
+  if (!readsBody(endpoint) || !hasBody(request)) return;
+  const { maxBodyBytes } = endpoint;
   const isSized = request.headers['content-encoding'] === undefined && contentLength(request) > 0;
   const bytes = isSized ? Math.min(contentLength(request), maxBodyBytes) : maxBodyBytes;
   if (bytes <= smallBodyBytes) return;
@@ -339,7 +343,7 @@ async function readInto(
   { request, response }: Exchange,
   endpoint: ServedEndpoint,
 ): Promise<void> {
-  if (endpoint.body === '' || !hasBody(request)) return;
+  if (!readsBody(endpoint) || !hasBody(request)) return;
   const limit = endpoint.maxBodyBytes;
   const contentType = request.headers['content-type'];
   if (endpoint.multipart) {

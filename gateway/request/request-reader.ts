@@ -10,6 +10,7 @@ import {
 import { textReader } from '../../src/contract/json/text.ts';
 import {
   createReadState,
+  ignoreField,
   mayHoldLiterals,
   parseJson,
   parseJsonLiterals,
@@ -24,7 +25,7 @@ import { ignoredFieldsHeader } from '../../src/contract/response-headers.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
 import { submitOptionFields } from '../../src/contract/submit-options.ts';
-import type { ServedEndpoint } from '../endpoint.ts';
+import { fieldPlaces, type ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { FormPart } from './form.ts';
 import { formReader, queryReader } from './params.ts';
@@ -68,15 +69,12 @@ export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) 
 export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const { input } = endpoint.method;
   const readPath = pathReader(endpoint);
-  const pathNames = new Set(endpoint.forms[0]!.template.variables.map(({ field }) => field));
-  const outsidePath = input.fields.filter((field) => !pathNames.has(field.name));
-  const bodyFields = outsidePath.filter(
-    ({ name }) => endpoint.body === '*' || endpoint.body === name,
-  );
-  const readBody = endpoint.multipart ? undefined : jsonReader(endpoint, bodyFields);
+  const { queryOnly } = endpoint;
+  const { bodyFields, queryFields } = fieldPlaces(endpoint);
+  const readBody = endpoint.multipart ? undefined : jsonReader(endpoint, bodyFields, queryOnly);
   const readForm = endpoint.multipart ? formReader(bodyFields) : undefined;
   const readQuery = queryReader(
-    outsidePath.filter((field) => !bodyFields.includes(field)),
+    queryFields,
     [...(endpoint.waits ? ['wait'] : []), ...(endpoint.takesOptions ? optionNames : [])],
     // A submission with a misspelled option, such as a maximum cost, must not be charged.
     { refusesOthers: endpoint.takesOptions, required: endpoint.requiredParameters },
@@ -89,7 +87,9 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
       readPath(parts.segments, variables, message, state);
       state.problems.push(...parts.problems);
       readQuery(parts.query, message, state);
-      readForm?.(parts.form ?? new Map(), message, state);
+      const form = parts.form ?? new Map<string, FormPart[]>();
+      readForm?.(form, message, state);
+      refuseQueryOnly(queryOnly, (name) => form.has(name), state);
       readBody?.(parts.json ?? '', parse, message, state);
       return { message, state };
     };
@@ -178,12 +178,32 @@ type Parse = (text: string) => unknown;
 
 type ReadBody = (text: string, parse: Parse, message: Message, state: ReadState) => void;
 
-/** Creates the reader of a JSON body that has these fields. Undefined without fields. */
-function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]): ReadBody | undefined {
-  if (fields.length === 0) return undefined;
+/** Records names that a body has and must not have as problems. */
+function refuseQueryOnly(
+  names: readonly string[],
+  hasName: (name: string) => boolean,
+  { problems }: ReadState,
+): void {
+  for (const name of names)
+    if (hasName(name)) problems.push({ loc: ['body', name], ...problemText.queryOnly(name) });
+}
+
+/**
+ * Creates the reader of a JSON body that has these fields. Undefined if it needs not be read: it
+ * has no fields, and no names that belong into the query.
+ */
+function jsonReader(
+  endpoint: ServedEndpoint,
+  fields: readonly DescField[],
+  queryOnly: readonly string[],
+): ReadBody | undefined {
+  if (fields.length === 0 && queryOnly.length === 0) return undefined;
   const isRequiredBody = fields.some(isRequired);
-  const readMembers = membersReader(fields);
-  const readValue = endpoint.body === '*' ? objectReader(readMembers) : valueReader(fields[0]!);
+  const readMembers = fields.length === 0 ? ignoreMembers : membersReader(fields);
+  const readValue =
+    endpoint.body === '*' || endpoint.body === ''
+      ? objectReader(readMembers, queryOnly)
+      : valueReader(fields[0]!);
   return (text, parse, message, state) => {
     within(state, ['body'], () => {
       if (text !== '') {
@@ -197,11 +217,20 @@ function jsonReader(endpoint: ServedEndpoint, fields: readonly DescField[]): Rea
 
 type ReadValueInto = (value: unknown, message: Message, state: ReadState) => void;
 
+const ignoreMembers: ReadMembers = (input, _message, state) => {
+  for (const name of Object.keys(input)) ignoreField(state, name);
+};
+
 /** Creates the reader of a body that is an object of fields. */
-function objectReader(readMembers: ReadMembers): ReadValueInto {
+function objectReader(readMembers: ReadMembers, queryOnly: readonly string[]): ReadValueInto {
   return (value, message, state) => {
-    if (isMembers(value)) readMembers(value, message, state);
-    else refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
+    if (!isMembers(value))
+      return void refuse(state, {
+        type: 'model_attributes_type',
+        msg: 'Input should be an object',
+      });
+    readMembers(value, message, state);
+    refuseQueryOnly(queryOnly, (name) => (value[name] ?? null) !== null, state);
   };
 }
 

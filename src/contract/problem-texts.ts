@@ -30,6 +30,10 @@ export const problemText = {
     type: 'extra_forbidden',
     msg: `${what} ${quote(name)} is unknown.${didYouMean(name, names)}`,
   }),
+  queryOnly: (name: string): ProblemText => ({
+    type: 'extra_forbidden',
+    msg: `Send ${quote(name)} as a query parameter, not in the body`,
+  }),
   notUuid: (value: string): ProblemText => ({
     type: 'uuid_parsing',
     msg: `Input should be a valid UUID, not ${quote(value)}`,

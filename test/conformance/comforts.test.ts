@@ -83,6 +83,51 @@ test.each([
 const search = { list_type: 'search', keyword: 'lamp', country: 'us' };
 
 test.for(both)(
+  '%s: a body with what belongs into the query is refused, and nothing is charged',
+  async (where) => {
+    const { key } = await api.createUser(100);
+    const post = async (path: string, request: object) => {
+      const { status, body: refusal } = await sendJson('POST', urls[where] + path, key, request);
+      return { status, problems: refusal.detail };
+    };
+    const refused = (name: string) => ({
+      status: 422,
+      problems: [
+        {
+          loc: ['body', name],
+          type: 'extra_forbidden',
+          msg: `Send "${name}" as a query parameter, not in the body`,
+        },
+      ],
+    });
+    const job = '/v1/jobs/5b0f8f5c-1d0e-4a5e-9a43-0d8b0a1f6c52';
+    expect(await post(`${variantSold}/submit`, { ...body, max_credits: 1 })).toEqual(
+      refused('max_credits'),
+    );
+    expect(await post(`${variantSold}/submit`, { ...body, validate_only: true })).toEqual(
+      refused('validate_only'),
+    );
+    expect(await post(`${job}/release`, { discard: true })).toEqual(refused('discard'));
+    expect(await post(`${job}/cancel`, { reason: 'x', other: 1 })).toEqual(refused('reason'));
+    expect(await post(`${job}/retry`, { max_credits: 1 })).toEqual(refused('max_credits'));
+    expect(await post(`${job}/reread`, { deliver_to: 'x' })).toEqual(refused('deliver_to'));
+    for (const harmless of [{}, { discard: null }, { other: 1 }])
+      expect(await post(`${job}/release`, harmless)).toMatchObject({ status: 404 });
+    const form = new FormData();
+    form.set('file', new Blob(['product_id\nB0GLN01001\n'], { type: 'text/csv' }), 'a.csv');
+    form.set('max_credits', '1');
+    const uploaded = await fetch(`${urls[where]}/v1/mkta/get_pc_bulk/submit`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: form,
+    });
+    expect(uploaded.status).toBe(422);
+    expect((await uploaded.json()).detail).toContainEqual(refused('max_credits').problems[0]);
+    expect(await api.get({ key } as TestUser, '/v1/jobs')).toMatchObject({ body: { jobs: [] } });
+  },
+);
+
+test.for(both)(
   '%s: a refused submission lists every problem, whichever step finds it',
   async (where) => {
     const { key } = await api.createUser(100);
