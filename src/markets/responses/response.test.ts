@@ -29,6 +29,14 @@ describe('parseJsonResponse()', () => {
     });
   });
 
+  it('decodes JSON that is not UTF-8 by the charset that the response declares', () => {
+    const body = Buffer.from('{"title": "Café"}', 'latin1');
+    const headers = { 'content-type': 'application/json; charset=ISO-8859-1' };
+    expect(parseJsonResponse({ ...createResponse(200, '', headers), body })).toEqual({
+      title: 'Café',
+    });
+  });
+
   it.each([
     [404, '{"errors":"Not Found"}', 'page_not_found', /404: Not Found/],
     [410, '', 'page_not_found', /410/],

@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { isObject, type Json } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import { object, objects, text } from '../fields.ts';
+import { bodyText } from '../html/html.ts';
 import { parseJsonText } from '../json/json-values.ts';
 import { anyOf } from '../patterns.ts';
 import { isOtherCountry } from './country-host.ts';
@@ -169,10 +171,8 @@ export function statusFault(
  * `page_unreadable` for invalid JSON. Messages contain the status and the site's message.
  */
 export function parseJsonResponse(response: PageResponse): Json {
-  const body = response.body
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .trim();
+  const decoded = isUtf8(response.body) ? response.body.toString('utf8') : bodyText(response);
+  const body = decoded.replace(/^\uFEFF/, '').trim();
   const result = parseBody(body);
   if (response.status < 200 || response.status > 299)
     throw errorResponseFault(response, body, result);
