@@ -31,7 +31,7 @@ export const pollMs = {
 };
 
 /**
- * Returns whether one of the queries has no response yet. Deferred, what the first responses show is
+ * Returns whether one of the queries has no response yet. Deferred, so that the first responses are
  * rendered in steps between which a phone reacts to its user.
  */
 export const useLoading = (...queries: readonly { isPending: boolean }[]): boolean =>

@@ -80,7 +80,7 @@ class BoundedHandler extends DomHandler {
   }
 }
 
-/** Returns the encoding of a byte order mark, or the first that a response declares besides UTF-8. */
+/** Returns the encoding of a byte order mark, or the first declared one besides UTF-8. */
 function declaredEncoding({ headers, body }: PageResponse): string | undefined {
   const mark = body.toString('latin1', 0, 2);
   if (mark === '\xff\xfe') return 'utf-16le';
