@@ -9,7 +9,7 @@ import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts
 import { type Draft, emptyDraft, fitsForm, sharedTexts } from '../ui/request/draft.ts';
 import type { FieldShape, RequestShape } from '../ui/request/fields.ts';
 import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-layout.ts';
-import { pastedUnits } from '../ui/request/table.ts';
+import { pastedUnits, readAddress } from '../ui/request/table.ts';
 import { Field, Fields } from './Field.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
 import { keptInput, useKeepInput } from './unsent.ts';
@@ -126,8 +126,10 @@ export function FormMode({
   };
   const paste = (index: number, name: string, text: string) => {
     if (!list || !fields || single) return false;
-    const rows = pastedUnits(text, jobType, list) ?? pastedRows(text, namesOf(fields), name);
-    if (rows === null) return false;
+    const rows =
+      pastedUnits(text, jobType) ??
+      pastedRows(text, namesOf(fields), name)?.map((row) => readAddress(row, jobType));
+    if (rows === undefined) return false;
     const filled = draftOfRows(shape, own, replaceRows(units, index, rows));
     if (fitsForm(shape, filled)) form.setValues(initialValues(shape, filled));
     else showLong?.(filled);

@@ -20,7 +20,10 @@ export interface Layout {
   separator: string | undefined;
 }
 
-/** Finds the columns of a file by the names in its header, in any case. */
+/**
+ * Finds the columns of a file by the names in its header, in any case. A title such as
+ * "Item ID" stands for a field that no column names exactly.
+ */
 export function layoutOf(
   columns: UnitColumns,
   header: CsvRow,
@@ -46,8 +49,15 @@ export function layoutOf(
 }
 
 function positionsOf(field: string, names: readonly string[]): number[] {
-  return names.flatMap((name, position) => (name === field.toLowerCase() ? [position] : []));
+  const positions = positionsIn(names, field.toLowerCase());
+  return positions.length > 0 ? positions : positionsIn(names.map(titleKey), titleKey(field));
 }
+
+const positionsIn = (names: readonly string[], sought: string): number[] =>
+  names.flatMap((name, position) => (name === sought ? [position] : []));
+
+/** Returns what a field has in common with the titles that stand for it: "Item ID", "item_id". */
+export const titleKey = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
 /**
  * Returns the position of `url`, of the only column if it has strings or addresses, or of the first

@@ -21,6 +21,7 @@ describe('readText()', () => {
       'Name,Link\na,https://www.amazon.de/dp/B0GLN00001\nb,www.amazon.de/dp/B0GLN00002\n',
       [2, 3],
     ],
+    ['ids in lower case', '\nb0gln00001\nB0GLN00002', [2, 3]],
     ['a CSV file with semicolons', 'asin;note\nB0GLN00001;a\nB0GLN00002;b\n', [2, 3]],
   ])('reads %s', (_what, text, lines) => {
     expect(read(text)).toMatchObject({
@@ -51,6 +52,18 @@ describe('readText()', () => {
     ]);
     const fromAddress = readText(items, 'https://a.example.co.id/x-i.7.42\n', fields);
     expect(fromAddress.units).toEqual([{ item_id: '42', shop_id: '7', country: 'id' }]);
+  });
+
+  test('reads columns by their titles, unless others have the names of the fields', () => {
+    const unit = { item_id: '12', shop_id: '7' };
+    const cells = 'Shop ID\tName\tItem-ID\n7\tRack\t12\n';
+    expect(readText(items, cells, { order: [] }).units).toEqual([unit]);
+    const named = 'item_id,Item ID,shop_id\n12,13,7\n';
+    expect(readText(items, named, { order: [] }).units).toEqual([unit]);
+    const formatted = 'Formatted ID,SKU\nps--GLN-1,GLN-1\n';
+    expect(readText(columns('mktc', 'pdp_bulk'), formatted, { order: [] }).units).toEqual([
+      { formattedId: 'ps--GLN-1', sku: 'GLN-1' },
+    ]);
   });
 
   test('reads strings, with a header or without', () => {

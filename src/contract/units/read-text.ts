@@ -1,7 +1,7 @@
 import { isAddress } from '../item-text.ts';
 import type { UnitColumns } from './columns.ts';
 import { readCsv } from './csv.ts';
-import { type Layout, layoutOf } from './layout.ts';
+import { type Layout, layoutOf, titleKey } from './layout.ts';
 import { cellsOfLine, isItem, readLines, type TextLine, unitsOfLines } from './lines.ts';
 import { type FileUnits, type ReadUnitsOptions, readRows, readUnits } from './read-units.ts';
 
@@ -72,16 +72,9 @@ export function isTable(columns: UnitColumns, text: string): boolean {
 
 /** Returns whether cells name fields. */
 function isHeader({ fields, addressFields }: UnitColumns, cells: readonly string[]): boolean {
-  const names = new Set(fields.map((field) => field.toLowerCase()));
+  const names = new Set(fields.map(titleKey));
   if (addressFields.length > 0) names.add('url');
-  return cells.some((cell) =>
-    names.has(
-      cell
-        .trim()
-        .replace(/^"(.*)"$/, '$1')
-        .toLowerCase(),
-    ),
-  );
+  return cells.some((cell) => names.has(titleKey(cell.trim().replace(/^"(.*)"$/, '$1'))));
 }
 
 /** Returns the layout of rows without a header. */

@@ -170,7 +170,7 @@ function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadR
     if (other !== undefined) row.problems.push(twoValues(field, value, other));
     else if (isAddress(value) && columns.addressFields.includes(field))
       addresses.push([field, value]);
-    else if (value !== '') row.unit[field] = choiceOf(columns, field, value);
+    else if (value !== '') row.unit[field] = normalizeValue(columns, field, value);
   }
   for (const [column, address] of addresses) addAddress(columns, row, { column, address });
   return row;
@@ -195,10 +195,17 @@ function addAddress(
   }
 }
 
-/** Returns a value in lower case if that is one of the choices of its field. */
-function choiceOf({ choices }: UnitColumns, field: string, value: string): string {
+/**
+ * Returns a value in the case that its field takes: lower case for a choice, and upper case for an
+ * id that is one only in upper case.
+ */
+function normalizeValue(columns: UnitColumns, field: string, value: string): string {
   const choice = value.toLowerCase();
-  return choices.get(field)?.includes(choice) ? choice : value;
+  if (columns.choices.get(field)?.includes(choice)) return choice;
+  const id = value.toUpperCase();
+  if (id === value || !columns.addressFields.includes(field)) return value;
+  if (columns.parseAddress(value) !== null) return value;
+  return columns.parseAddress(id)?.[field] ?? value;
 }
 
 /** Adds the values of the fields that a unit lacks. */

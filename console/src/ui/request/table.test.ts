@@ -2,7 +2,16 @@ import { expect, test } from 'vitest';
 import { findJobType, type JobType } from '../../../../src/contract/job-types.ts';
 import { buildBody } from './body.ts';
 import { type ListShape, readRequestShape } from './fields.ts';
-import { checkCsv, csvColumns, csvText, parseCsv, parseList, templateColumns } from './table.ts';
+import {
+  checkCsv,
+  csvColumns,
+  csvText,
+  parseCsv,
+  parseList,
+  pastedUnits,
+  readAddress,
+  templateColumns,
+} from './table.ts';
 
 const jobType = (kind: string, market = 'mkta') => findJobType({ market, kind })!;
 const shapeOf = ({ method }: JobType) => readRequestShape(method.input).list as ListShape;
@@ -63,6 +72,30 @@ test('parseCsv() names columns that no field has', () => {
     problems: [],
     ignored: ['colour'],
   });
+});
+
+test.each([
+  ['Product\tItem ID\tShop ID\nRack\t12\t7\nPot\tx\t7\n', ['12', 'x']],
+  ['Shop ID\tItem ID\n7\t12\n7\t13\n', ['12', '13']],
+  ['https://a.example.co.id/x-i.7.12\n', ['12']],
+])('pastedUnits() of %j has the items %j', (text, ids) => {
+  const units = pastedUnits(text, items);
+  expect(units?.map((unit) => [unit.item_id, unit.shop_id])).toEqual(ids.map((id) => [id, '7']));
+});
+
+test('pastedUnits() leaves cells without a header to their positions', () => {
+  expect(pastedUnits('Rack\t12\t7\n', items)).toBeNull();
+});
+
+test('readAddress() fills the fields of a product from its address, and keeps other rows', () => {
+  const pages = jobType('pdp_bulk', 'mktb');
+  const row = (text: string) => ({ product_key: text, shop_domain: '' });
+  expect(readAddress(row('https://www.tokopedia.com/toko-7/barang-1?src=ads'), pages)).toEqual({
+    product_key: 'barang-1',
+    shop_domain: 'toko-7',
+  });
+  for (const text of ['https://tokopedia.link/abcd', 'barang-1'])
+    expect(readAddress(row(text), pages)).toEqual(row(text));
 });
 
 test('parseCsv() leaves fields to the page that asks for them', () => {

@@ -1,3 +1,4 @@
+import { isAddress } from '../../../../src/contract/item-text.ts';
 import type { JobType } from '../../../../src/contract/job-types.ts';
 import { columnsOf } from '../../../../src/contract/units/columns.ts';
 import { csvField } from '../../../../src/contract/units/csv-field.ts';
@@ -106,14 +107,23 @@ export function parseCsv(
 
 /**
  * Returns the units of a pasted text that says which fields it has: a table with a header, or
- * addresses of products. Null for any other text.
+ * addresses of products. Their values may be invalid. Null for any other text.
  */
-export function pastedUnits(text: string, jobType: JobType, list: ListShape): FieldTexts[] | null {
+export function pastedUnits(text: string, jobType: JobType): FieldTexts[] | null {
   const columns = columnsOf(jobType);
   if (!isTable(columns, text)) return null;
   const fills = Object.fromEntries(columns.fields.map((field) => [field, '']));
-  const { units, problems } = parseList(text, jobType, list, { fills, order: [] });
-  return problems.length > 0 ? null : units.filter((unit) => typeof unit !== 'string');
+  const result = catchProblems(() => readText(columns, text, { fills, order: [] }));
+  if (result instanceof UnitsError) return null;
+  return result.units.filter((unit) => typeof unit !== 'string');
+}
+
+/** Replaces the address of a product in a row by the fields that it stands for. */
+export function readAddress(row: FieldTexts, jobType: JobType): FieldTexts {
+  const { parseAddress } = columnsOf(jobType);
+  const [name, address = ''] = Object.entries(row).find(([, text]) => isAddress(text)) ?? [];
+  const fields = address === '' ? null : parseAddress(address);
+  return fields === null ? row : { ...row, [name!]: '', ...fields };
 }
 
 /**
