@@ -615,7 +615,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.ListJobsRequest.mode": "For operators: `live` for jobs on the marketplaces, `test` for those of test accounts; live if empty, unless a user is given.",
   "gleaner.job.v1.ListJobsRequest.page_size": "Maximum jobs; 0 means 100.",
   "gleaner.job.v1.ListJobsRequest.page_token": "`next_page_token` of the previous page; empty for the first.",
-  "gleaner.job.v1.ListJobsRequest.search": "A job's id or task number, or text: for users in the names of jobs, for operators in the names and email addresses of their owners.",
+  "gleaner.job.v1.ListJobsRequest.search": "A job's id, its first eight characters, or task number, or text: for users in the names of jobs, for operators in the names and email addresses of their owners.",
   "gleaner.job.v1.ListJobsRequest.status": "Only jobs in this state; all if empty.",
   "gleaner.job.v1.ListJobsRequest.user_id": "For operators: only jobs of this user; all if empty.",
   "gleaner.job.v1.ListJobsResponse": "A page of jobs.",

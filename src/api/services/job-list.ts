@@ -18,6 +18,10 @@ const maxOwners = 1_000;
 
 const taskNumber = /^[0-9]{1,15}$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** First part of an id, which the console and the command line show. */
+const shortId = /^[0-9a-f]{8}$/i;
+/** Maximum jobs that a short id finds. */
+const maxShortMatches = 10;
 
 /** Returns any user's job. Throws `not_found` for an unknown id. */
 export async function anyJob(
@@ -33,6 +37,17 @@ export async function anyJob(
 export async function findJob(store: Pick<Store, 'jobs'>, text: string): Promise<Job | null> {
   if (uuid.test(text)) return store.jobs.get(text.toLowerCase());
   return taskNumber.test(text) ? findJobByNumber(store, Number(text)) : null;
+}
+
+/** Returns the jobs with this id, task number, or first part of an id. */
+async function findJobs(store: Pick<Store, 'jobs'>, text: string): Promise<Job[]> {
+  const job = await findJob(store, text);
+  if (job !== null) return [job];
+  if (!shortId.test(text)) return [];
+  const prefix = text.toLowerCase();
+  // "." is the character after "-".
+  const id = { atLeast: `${prefix}-`, below: `${prefix}.` };
+  return store.jobs.find({ id }, { order: ['id'], limit: maxShortMatches });
 }
 
 /**
@@ -73,10 +88,11 @@ export async function listJobs(
       );
   }
   const search = request.search.trim();
-  const found = search === '' ? null : await findJob(store, search);
-  const isFound =
-    found !== null && (role === 'operator' || (found.userId === userId && isAccepted(found)));
-  if (isFound) return { items: isListed(found, request) ? [found] : [], next: null };
+  const found = search === '' ? [] : await findJobs(store, search);
+  const own = found.filter(
+    (job) => role === 'operator' || (job.userId === userId && isAccepted(job)),
+  );
+  if (own.length > 0) return { items: own.filter((job) => isListed(job, request)), next: null };
   if (role === 'operator') return page(context, request, await ownersOf(context, request), true);
   const named = search === '' ? undefined : { fields: ['options.name'], text: search };
   return page(context, request, { userId }, false, named);

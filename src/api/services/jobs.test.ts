@@ -171,7 +171,7 @@ test('listJobs pages through own jobs by status, kind and marketplace', async ()
   expect(await list({ kind: 'get_pc' })).toEqual([]);
 });
 
-test("listJobs finds the caller's jobs by id, task number, and a text in their name", async () => {
+test("listJobs finds the caller's jobs by id, its start, task number, and a text in their name", async () => {
   const named = async (name: string) =>
     (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), undefined, { name }))
       .jobId;
@@ -188,9 +188,12 @@ test("listJobs finds the caller's jobs by id, task number, and a text in their n
   ]);
   expect(await search('prices', { kind: 'get_pc' })).toEqual([]);
   expect(await search(prices.toUpperCase())).toMatchObject([{ jobId: prices }]);
+  const byShortId = await search(prices.slice(0, 8).toUpperCase());
+  expect(byShortId.map(({ jobId }: { jobId: string }) => jobId)).toContain(prices);
+  expect(await search(prices.slice(0, 7))).toEqual([]);
   expect(await search(String(taskId))).toMatchObject([{ kind: 'get_pc' }]);
   expect(await search('  ')).toHaveLength(3);
-  for (const text of [prices, String(taskId), 'prices'])
+  for (const text of [prices, prices.slice(0, 8), String(taskId), 'prices'])
     expect(await search(text, {}, stranger)).toEqual([]);
   await fixture.context.store.jobs.move(prices, ['awaiting_approval'], 'submitted', 0);
   for (const text of [prices, 'prices']) expect(await search(text)).toEqual([]);

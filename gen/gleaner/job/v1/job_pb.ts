@@ -602,8 +602,8 @@ export type ListJobsRequest = Message<"gleaner.job.v1.ListJobsRequest"> & {
   userId: string;
 
   /**
-   * A job's id or task number, or text: for users in the names of jobs, for operators in the names and email addresses of
-   * their owners.
+   * A job's id, its first eight characters, or task number, or text: for users in the names of jobs, for operators in the
+   * names and email addresses of their owners.
    *
    * @generated from field: string search = 7;
    */
