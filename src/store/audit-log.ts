@@ -1,4 +1,4 @@
-import type { Collection } from './collection.ts';
+import type { Collection, Condition } from './collection.ts';
 import type { Page, PageOptions } from './cursor.ts';
 import type { Role } from './documents.ts';
 
@@ -29,8 +29,8 @@ export interface AuditEntry {
 
 /** Filter for listAuditEntries(). Absent fields match everything. */
 export interface AuditFilter {
-  actorId?: string;
-  target?: string;
+  actorId?: Condition<string>;
+  target?: Condition<string>;
   action?: string;
   outcome?: string;
   /** Entries at this time or later. */

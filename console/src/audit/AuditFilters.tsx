@@ -1,51 +1,8 @@
 import { Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useId } from 'react';
-import { services } from '../../../src/contract/services.ts';
-import { methodText } from '../../../src/present/names.ts';
 import { FoldedFilters } from '../ui/list/FoldedFilters.tsx';
-
-/** Selection of the audit log; '' for any. */
-export interface AuditSearch {
-  actorId: string;
-  target: string;
-  action: string;
-  outcome: string;
-  /** First day, such as "2030-01-31". */
-  since: string;
-  /** Last day. */
-  until: string;
-}
-
-/** Selects every entry. */
-export const emptySearch: AuditSearch = {
-  actorId: '',
-  target: '',
-  action: '',
-  outcome: '',
-  since: '',
-  until: '',
-};
-
-const outcomes = [
-  { value: '', label: 'Any outcome' },
-  { value: 'ok', label: 'Succeeded' },
-  { value: 'forbidden', label: 'Not allowed' },
-  { value: 'conflict', label: 'Conflict' },
-  { value: 'not_found', label: 'Not found' },
-  { value: 'insufficient_credits', label: 'Insufficient credits' },
-];
-
-const methodNames = new Set(services.flatMap(({ methods }) => methods.map(({ name }) => name)));
-
-/** Methods that change something, in the order of their texts. */
-const actions = [
-  { value: '', label: 'Any action' },
-  ...Array.from(methodNames)
-    .filter((name) => !/^(Get|List|Export|Retrieve|Preview|Watch)[A-Z]/.test(name))
-    .map((value) => ({ value, label: methodText(value) }))
-    .toSorted((one, other) => one.label.localeCompare(other.label)),
-];
+import { type AuditSearch, actions, outcomes } from './search.ts';
 
 const texts = [
   ['actorId', 'Who', 'Operator or user'],
@@ -82,7 +39,7 @@ export function AuditFilters({ search, actors, change }: AuditFiltersProps) {
         <NativeSelect
           label="Action"
           w={170}
-          data={actions}
+          data={[{ value: '', label: 'Any action' }, ...actions]}
           value={search.action}
           onChange={({ currentTarget: { value } }) => change({ ...search, action: value })}
         />

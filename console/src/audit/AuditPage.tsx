@@ -6,8 +6,9 @@ import { Page } from '../ui/layout/Page.tsx';
 import { useAddressFilter, useList } from '../ui/list/useList.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
-import { AuditFilters, type AuditSearch, emptySearch } from './AuditFilters.tsx';
+import { AuditFilters } from './AuditFilters.tsx';
 import { AuditTable } from './AuditTable.tsx';
+import { type AuditSearch, emptySearch } from './search.ts';
 
 /** Returns the filter of a search. The last day is part of the period. */
 function filterOf({ actorId, target, action, outcome, since, until }: AuditSearch) {

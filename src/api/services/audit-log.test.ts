@@ -91,6 +91,23 @@ test('records what was created, and the changes of users to their accounts', asy
   ]);
 });
 
+test('lists the actions of everyone with a name, and on what has a short id', async () => {
+  const ids: string[] = [];
+  for (const name of ['Ann', 'ANN', 'Anna']) {
+    const { user } = await core.operator.call(method.createUser, { name });
+    const { caller } = await core.createKey(user!.id);
+    await caller.call(AccountService.method.createApiKey, { name: 'ci' });
+    ids.push(user!.id);
+  }
+  const byName = await entries({ actorId: 'ann' });
+  expect(new Set(byName.map(({ actorId }) => actorId))).toEqual(new Set(ids.slice(0, 2)));
+  expect(await entries({ actorId: 'Nobody' })).toEqual([]);
+  const id = '7d3f0c11-0000-4000-8000-000000000001';
+  await expect(core.operator.call(method.approveJob, { jobId: id })).rejects.toThrow();
+  expect(await entries({ target: '7d3f0c11' })).toMatchObject([{ target: id }]);
+  expect(await entries({ target: '7d3f0c1' })).toEqual([]);
+});
+
 test('records the origin of a webhook only, because its path can be a credential', async () => {
   const { user } = await core.operator.call(method.createUser, { name: 'Ann' });
   const { caller } = await core.createKey(user!.id);

@@ -13,13 +13,16 @@ import {
   OperatorService,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Access, Scope } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import type { Principal } from '../../access/principal.ts';
+import { type Principal, testAccountId } from '../../access/principal.ts';
 import { createBoundedMap } from '../../base/bounded-map.ts';
 import { Fault } from '../../contract/fault.ts';
 import { requiredRole, requirementOf } from '../../contract/permission.ts';
 import { originOnly } from '../../contract/redact.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { type AuditFilter, listAuditEntries } from '../../store/audit-log.ts';
+import type { Condition } from '../../store/collection.ts';
+import type { Store } from '../../store/store.ts';
+import { listUsers } from '../../store/users.ts';
 import { actorNames, exportAuditLog } from './entry-export.ts';
 import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
 import { toMessage } from './to-message.ts';
@@ -235,7 +238,11 @@ export function auditLogHandlers({ store }: JobContext): Handlers {
   const { method } = OperatorService;
   const unary = new Map([
     handle(method.listAuditEntries, async (request) => {
-      const { items, next } = await listAuditEntries(store, filterOf(request), pageOf(request));
+      const { items, next } = await listAuditEntries(
+        store,
+        await filterOf(store, request),
+        pageOf(request),
+      );
       const names = await actorNames(store, items);
       const entries = items.map((entry) =>
         messageOf({ ...entry, entryId: entry.id, actorName: names.get(entry.actorId) }),
@@ -243,28 +250,51 @@ export function auditLogHandlers({ store }: JobContext): Handlers {
       return { entries, nextPageToken: next ?? '' };
     }),
   ]);
-  const exportLog: StreamHandler = (message) => {
+  const exportLog: StreamHandler = async function* (message) {
     const request = message as ExportAuditLogRequest;
-    return exportAuditLog(store, filterOf(request), request.format);
+    yield* exportAuditLog(store, await filterOf(store, request), request.format);
   };
   return { unary, stream: new Map([[method.exportAuditLog, exportLog]]) };
 }
 
-function filterOf(
+async function filterOf(
+  store: Pick<Store, 'users'>,
   request: Pick<
     ListAuditEntriesRequest,
     'actorId' | 'target' | 'action' | 'outcome' | 'since' | 'until'
   >,
-): AuditFilter {
+): Promise<AuditFilter> {
   const { actorId, target, action, outcome, since, until } = request;
   return {
-    ...(actorId === '' ? {} : { actorId }),
-    ...(target === '' ? {} : { target }),
+    ...(actorId === '' ? {} : { actorId: await actorsOf(store, actorId) }),
+    ...(target === '' ? {} : { target: shortId.test(target) ? startsWith(target) : target }),
     ...(action === '' ? {} : { action }),
     ...(outcome === '' ? {} : { outcome }),
     ...(since === undefined ? {} : { since: timestampMs(since) }),
     ...(until === undefined ? {} : { until: timestampMs(until) }),
   };
+}
+
+const roles = ['operator', 'user'] as const;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** First part of an id, which the console shows. */
+const shortId = /^[0-9a-f]{8}$/;
+
+/** Returns the condition of ids that have a first part; "." is the character after "-". */
+const startsWith = (part: string) => ({ atLeast: `${part}-`, below: `${part}.` });
+
+/** Maximum accounts of a role that are compared with a name. */
+const maxNamed = 1_000;
+
+/** Returns the condition of the operators and users with an id or a name. */
+async function actorsOf(store: Pick<Store, 'users'>, text: string): Promise<Condition<string>> {
+  if (uuid.test(text)) return text;
+  const pages = await Promise.all(
+    roles.map((role) => listUsers(store, role, { limit: maxNamed }, text)),
+  );
+  const accounts = pages.flatMap(({ items }) => items);
+  const named = accounts.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  return { in: [text, ...named.flatMap(({ id }) => [id, testAccountId(id)])] };
 }
 
 /** Fields that identify the target in requests, and the created resource in responses. */

@@ -44,7 +44,7 @@ export function addAuditLogCommand(program: Command): void {
     usage: 'list',
     about: 'List the actions of operators and users, newest first',
     options: [
-      ['--by <id>', 'actions of one operator or user'],
+      ['--by <id>', 'actions of one operator or user, by id or name'],
       ['--target <id>', 'actions on one job, user, or key'],
       ['--action <name>', 'calls of one method, such as ApproveJob'],
       ['--outcome <code>', 'actions with one outcome: ok, or an error code such as forbidden'],

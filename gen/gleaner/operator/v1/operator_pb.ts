@@ -1797,14 +1797,14 @@ export type ListAuditEntriesRequest = Message<"gleaner.operator.v1.ListAuditEntr
   pageToken: string;
 
   /**
-   * Only actions of the operator or user with this id; all if empty.
+   * Only actions of the operator or user with this id, or of those with this name; all if empty.
    *
    * @generated from field: string actor_id = 3;
    */
   actorId: string;
 
   /**
-   * Only actions on the job, user, or key with this id; all if empty.
+   * Only actions on the job, user, or key with this id, or with its first eight characters; all if empty.
    *
    * @generated from field: string target = 4;
    */
@@ -1860,14 +1860,14 @@ export type ExportAuditLogRequest = Message<"gleaner.operator.v1.ExportAuditLogR
   format: string;
 
   /**
-   * Only actions of the operator or user with this id; all if empty.
+   * Only actions of the operator or user with this id, or of those with this name; all if empty.
    *
    * @generated from field: string actor_id = 2;
    */
   actorId: string;
 
   /**
-   * Only actions on the job, user, or key with this id; all if empty.
+   * Only actions on the job, user, or key with this id, or with its first eight characters; all if empty.
    *
    * @generated from field: string target = 3;
    */
