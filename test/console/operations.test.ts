@@ -156,9 +156,16 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     const page = await openAsOperator('/users');
     await click(page, 'button', 'Create user');
     await fill(page, 'textbox', 'Name', 'Made Here Ltd');
+    await fill(page, 'textbox', 'Email address', 'made@@here');
+    await clickInDialog(page, 'Create user');
+    await page.waitForSelector('input[type=email][aria-invalid=true]');
+    await fill(page, 'textbox', 'Email address', 'made@here.example');
     await clickInDialog(page, 'Create user');
     await waitForText(page, '0 credits');
     await click(page, 'button', 'Adjust credits');
+    await fill(page, 'textbox', 'Credits to add', '1.5');
+    await clickInDialog(page, 'Adjust credits');
+    await waitForText(page, 'Enter a whole number other than 0.');
     await fill(page, 'textbox', 'Credits to add', '1234');
     await clickInDialog(page, 'Adjust credits');
     await waitForText(page, '1,234 credits');

@@ -94,14 +94,15 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
       if (input.dispatchEvent(event)) document.execCommand('insertText', false, ${JSON.stringify(text)});
     })()`);
 
-  test('fills rows from a pasted list and shows a missing country once, at its field', async () => {
+  test('fills rows from pasted cells by their titles and shows a missing country once, at its field', async () => {
     const user = await createUser('Pasted Ltd', 1_000);
     const page = await open(user.key, '/submit/mkta/variant_sold');
     await page.waitForSelector(named('textbox', 'Item ID'));
     await page.evaluate(`(() => {
       const input = [...document.querySelectorAll('fieldset input')][0];
       const clipboardData = new DataTransfer();
-      clipboardData.setData('text', '82000000001\\t7\\n82000000002\\t7\\n82000000003\\t7');
+      const rows = ['Product\\tShop ID\\tItem ID', 'a\\t7\\t82000000001', 'b\\t7\\t82000000002'];
+      clipboardData.setData('text', [...rows, 'c\\t7\\t82000000003'].join('\\n'));
       input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
     })()`);
     await click(page, 'button', 'Submit 3 units');
@@ -322,8 +323,13 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     await waitForText(page, 'What each run collects');
     await waitForText(page, 'Thailand (th)');
     await waitForText(page, '32000000001');
-    await waitForText(page, 'The schedule follows ');
+    await waitForText(page, 'In your time zone, Asia/Jakarta.');
     await click(page, 'button', 'Edit');
+    await waitForText(page, 'To collect another list');
+    await fill(page, 'textbox', 'Maximum credits of all runs', '20.5');
+    await click(page, 'button', 'Save');
+    await waitForText(page, 'Enter a whole number of credits.');
+    await fill(page, 'textbox', 'Maximum credits of all runs', '20');
     await fill(page, 'textbox', 'Name', 'Every leap day at noon');
     await fill(page, 'textbox', 'Cron expression', '0 12 29 2 *');
     await waitForText(page, '12:00');

@@ -7,7 +7,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { type Operator, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { FormModal } from '../ui/actions/FormModal.tsx';
-import { describeError } from '../ui/errors/describe.ts';
+import { fieldErrors } from '../ui/errors/describe.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { useKeys } from '../ui/keys/useKeys.tsx';
 import { Page } from '../ui/layout/Page.tsx';
@@ -73,7 +73,7 @@ export function NewOperatorModal({ opened, close }: { opened: boolean; close: ()
       close();
       return 'Operator created. Create an API key for them next.';
     },
-    (error) => form.setFieldError('name', describeError(error).detail),
+    (error) => form.setErrors(fieldErrors(error, ['name'], 'name')),
   );
   return (
     <FormModal

@@ -125,7 +125,11 @@ function NextTimes({ schedule: { cron, timeZone, startAt, endAt } }: { schedule:
   return (
     <Section
       title="Next runs"
-      description={`In your time zone, ${localZone()}. The schedule follows ${timeZone}.`}
+      description={
+        timeZone === localZone()
+          ? `In your time zone, ${timeZone}.`
+          : `In your time zone, ${localZone()}. The schedule follows ${timeZone}.`
+      }
     >
       <Times times={data?.times ?? []} />
     </Section>

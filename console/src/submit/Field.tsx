@@ -58,7 +58,6 @@ export function Field({ field, value, change, paste, error, brief = false }: Fie
     return (
       <NumberInput
         {...common}
-        allowDecimal={false}
         placeholder={defaultText}
         min={min ?? undefined}
         max={max ?? undefined}

@@ -5,7 +5,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { formatCount } from '../../../src/present/text.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { FormModal } from '../ui/actions/FormModal.tsx';
-import { describeError } from '../ui/errors/describe.ts';
+import { fieldErrors } from '../ui/errors/describe.ts';
 
 interface CreditsModalProps {
   user: Account;
@@ -30,7 +30,7 @@ export function CreditsModal({ user, opened, close }: CreditsModalProps) {
       close();
       return `Balance updated: ${formatCount(balance)} credits.`;
     },
-    (error) => form.setFieldError('amount', describeError(error).detail),
+    (error) => form.setErrors(fieldErrors(error, ['amount', 'note'], 'amount')),
   );
   const submit = form.onSubmit(
     ({ amount, note }) => void run({ userId: user.id, amount: BigInt(amount), note }),
@@ -48,7 +48,6 @@ export function CreditsModal({ user, opened, close }: CreditsModalProps) {
       <NumberInput
         label="Credits to add"
         description={`Current balance: ${formatCount(user.balance)}. Enter a negative number to remove credits.`}
-        allowDecimal={false}
         thousandSeparator=","
         required
         data-autofocus

@@ -8,7 +8,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { formatCount } from '../../../src/present/text.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { FormModal } from '../ui/actions/FormModal.tsx';
-import { describeError } from '../ui/errors/describe.ts';
+import { fieldErrors } from '../ui/errors/describe.ts';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
@@ -111,7 +111,7 @@ export function NewUserModal({ opened, close }: { opened: boolean; close: () => 
       void navigate(`/users/${user?.id}`);
       return null;
     },
-    (error) => form.setFieldError('name', describeError(error).detail),
+    (error) => form.setErrors(fieldErrors(error, ['name', 'email'], 'name')),
   );
   return (
     <FormModal

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { expect, test } from 'vitest';
 import { FaultSchema } from '../../../../gen/gleaner/fault/v1/fault_pb.ts';
-import { canRepeat, describeError } from './describe.ts';
+import { canRepeat, describeError, fieldErrors } from './describe.ts';
 import { readRestError } from './rest-error.ts';
 
 test('describeError() names the field of each problem', () => {
@@ -28,6 +28,29 @@ test('describeError() names the field of each problem', () => {
     detail: 'The request is not valid.',
     problems: [{ where: 'items.3', message: 'Field required' }],
   });
+});
+
+test('fieldErrors() shows a problem at its field, and others at a given one', () => {
+  const invalid = (...path: string[]) =>
+    new ConnectError('Not an address.', Code.InvalidArgument, undefined, [
+      {
+        desc: FaultSchema,
+        value: {
+          code: 'invalid',
+          problems: [
+            {
+              location: ['body', ...path].map((value) => ({ step: { case: 'name', value } })),
+              message: 'Not an address',
+            },
+          ],
+        },
+      },
+    ]);
+  const fields = ['name', 'email'];
+  expect(fieldErrors(invalid('email'), fields, 'name')).toEqual({ email: 'Not an address' });
+  expect(fieldErrors(invalid('role'), fields, 'name')).toEqual({ name: 'Not an address' });
+  const conflict = new ConnectError('Too many users.', Code.Aborted);
+  expect(fieldErrors(conflict, fields, 'name')).toEqual({ name: 'Too many users.' });
 });
 
 test.each([

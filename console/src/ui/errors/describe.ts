@@ -65,6 +65,23 @@ export function describeError(thrown: unknown): ErrorDescription {
 }
 
 /**
+ * Returns the errors of a form by field after a refused call. What belongs to none of the fields is
+ * shown at `other`.
+ */
+export function fieldErrors(
+  thrown: unknown,
+  fields: readonly string[],
+  other: string,
+): Record<string, string> {
+  const { detail, problems } = describeError(thrown);
+  const errors = problems
+    .filter(({ where }) => fields.includes(where))
+    .map(({ where, message }) => [where, message]);
+  if (errors.length > 0) return Object.fromEntries(errors);
+  return { [other]: problems[0]?.message ?? detail };
+}
+
+/**
  * Returns whether a repeated call may succeed: not for what does not exist, is not allowed, or is
  * invalid.
  */

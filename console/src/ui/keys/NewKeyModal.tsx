@@ -17,7 +17,7 @@ import type { ApiKey } from '../../../../gen/gleaner/account/v1/account_pb.ts';
 import { keyScopes } from '../../../../src/contract/permission.ts';
 import { FormModal } from '../actions/FormModal.tsx';
 import { CopyTextButton } from '../CodeBlock.tsx';
-import { describeError } from '../errors/describe.ts';
+import { fieldErrors } from '../errors/describe.ts';
 import { type AccountRole, useSession } from '../session/session.ts';
 
 const dayMs = 86_400_000;
@@ -104,7 +104,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
             };
       setCreated(await create({ ...request, ...limits, mode }));
     } catch (error) {
-      form.setFieldError('name', describeError(error).detail);
+      form.setErrors(fieldErrors(error, ['name'], 'name'));
     } finally {
       setBusy(false);
     }

@@ -41,16 +41,22 @@ interface ScheduleDialogProps {
   call: DescMethod;
   save: (values: ScheduleValues) => Promise<unknown>;
   close: () => void;
+  /** Text above the buttons. */
+  note?: string;
 }
 
 /** Dialog with the name, times, and limits of a schedule. */
 export function ScheduleDialog(props: ScheduleDialogProps) {
-  const { title, initialValues, confirm, refused, call, save, close } = props;
+  const { title, initialValues, confirm, refused, call, save, close, note = '' } = props;
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const form = useForm({
     initialValues,
-    validate: { name: (value) => (value.trim() === '' ? 'Required' : null) },
+    validate: {
+      name: (value) => (value.trim() === '' ? 'Required' : null),
+      maxTotalCredits: (value) =>
+        value === '' || Number.isSafeInteger(value) ? null : 'Enter a whole number of credits.',
+    },
   });
   const submit = form.onSubmit(async (values) => {
     setBusy(true);
@@ -93,9 +99,13 @@ export function ScheduleDialog(props: ScheduleDialogProps) {
         label="Maximum credits of all runs"
         description="Leave empty for no limit."
         min={1}
-        allowDecimal={false}
         {...form.getInputProps('maxTotalCredits')}
       />
+      {note !== '' && (
+        <Text size="sm" c="dimmed">
+          {note}
+        </Text>
+      )}
     </FormModal>
   );
 }
