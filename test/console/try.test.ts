@@ -58,6 +58,14 @@ describe.skipIf('missing' in chromium)(`the page for one product${skipped}`, () 
     },
   );
 
+  test('selects the marketplace of an address', async () => {
+    const user = await createUser('Mixed Ltd', 10);
+    const page = await open(user.key, '/try');
+    const [, address] = addresses[1];
+    await fill(page, 'textbox', 'Address or ID of the product', address);
+    await waitForText(page, '/v1/mktb/pdp/bulk/submit?wait=30');
+  });
+
   test('shows why there is no record, and the refund', async () => {
     const user = await createUser('Unlucky Ltd', 10);
     const page = await open(user.key, '/try?market=mktd');

@@ -3,7 +3,7 @@ import { Alert, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { RecordItemSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { hasItemText, parseItemText } from '../../../src/contract/item-text.ts';
+import { hasItemText, isAddress, parseItemText } from '../../../src/contract/item-text.ts';
 import { type JobType, jobTypes, unitMessage } from '../../../src/contract/job-types.ts';
 import { marketTitle } from '../../../src/present/names.ts';
 import { counted } from '../../../src/present/text.ts';
@@ -36,6 +36,14 @@ export function TryPage() {
   const [parameters, setParameters] = useSearchParams();
   const chosen = productTypes.find(({ market }) => market === parameters.get('market'));
   const jobType = chosen ?? productTypes[0]!;
+  const [address, setAddress] = useState(parameters.get('item') ?? '');
+  const select = (market: string) => setParameters({ market }, { replace: true });
+  const changeAddress = (text: string) => {
+    setAddress(text);
+    const { market } = typeOfAddress(text, jobType);
+    if (market !== jobType.market) select(market);
+  };
+  const isAddressOfNone = address.trim() !== '' && itemOf(jobType, address) === null;
   return (
     <Page
       title="Try it"
@@ -45,24 +53,37 @@ export function TryPage() {
         label="Marketplace"
         maw={480}
         value={jobType.market}
-        onChange={(event) =>
-          setParameters({ market: event.currentTarget.value }, { replace: true })
-        }
+        onChange={(event) => select(event.currentTarget.value)}
         data={productTypes.map(({ market }) => ({ value: market, label: marketTitle(market) }))}
       />
-      <Product jobType={jobType} address={parameters.get('item') ?? ''} key={jobType.market} />
+      <TextInput
+        label="Address or ID of the product"
+        description="Selects the marketplace of an address, and fills in the fields below."
+        maw={720}
+        value={address}
+        onChange={(event) => changeAddress(event.currentTarget.value)}
+        error={isAddressOfNone && 'This is no address of a product. Use the fields below.'}
+      />
+      <Product jobType={jobType} address={address} key={jobType.market} />
     </Page>
   );
 }
 
-/** Form for one product of a marketplace, which starts with an address or id, and its record. */
-function Product({ jobType, address: initialAddress }: { jobType: JobType; address: string }) {
+const itemOf = (jobType: JobType, text: string) => parseItemText(unitMessage(jobType), text);
+
+/** Returns the job type of the product with an address: another one if only that knows it. */
+function typeOfAddress(text: string, jobType: JobType): JobType {
+  if (!isAddress(text) || itemOf(jobType, text) !== null) return jobType;
+  return productTypes.find((other) => itemOf(other, text) !== null) ?? jobType;
+}
+
+/** Form for the product of a marketplace with an address or id, and its record. */
+function Product({ jobType, address }: { jobType: JobType; address: string }) {
   const { method } = jobType;
   const shape = useMemo(() => readRequestShape(method.input), [method]);
-  const [address, setAddress] = useState(initialAddress);
   const [job, setJob] = useState<SubmittedJob | null>(null);
   const { busy, error, submit } = useSubmit(jobType, wait, setJob);
-  const item = useMemo(() => parseItemText(unitMessage(jobType), address), [jobType, address]);
+  const item = useMemo(() => itemOf(jobType, address), [jobType, address]);
   const values = item ?? {};
   const draft = { own: values, units: shape.list ? [values] : [], options: {} };
   const problems = error
@@ -74,18 +95,6 @@ function Product({ jobType, address: initialAddress }: { jobType: JobType; addre
   };
   return (
     <>
-      <TextInput
-        label="Address or ID of the product"
-        description="Fills in the fields below."
-        maw={720}
-        value={address}
-        onChange={(event) => setAddress(event.currentTarget.value)}
-        error={
-          address.trim() !== '' &&
-          item === null &&
-          'This is no address of a product. Use the fields below.'
-        }
-      />
       {error ? (
         <ErrorAlert
           error={error}
