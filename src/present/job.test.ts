@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { creditsText, jobName, jobTitle, progressText, unitStatus } from './job.ts';
+import { creditsText, jobName, jobTitle, progressText, unitStatus, waitText } from './job.ts';
 
 test('jobTitle() and jobName() are the name of a job, or say what it collects', () => {
   const fields = { kind: 'pdp_bulk', market: 'mktd', total: 2 };
@@ -9,6 +9,16 @@ test('jobTitle() and jobName() are the name of a job, or say what it collects', 
   expect(jobName(create(JobSchema, fields))).toBe('Product page bulk on TikTok Shop');
   const named = create(JobSchema, { ...fields, options: { name: 'Weekly' } });
   expect([jobTitle(named), jobName(named)]).toEqual(['Weekly', 'Weekly']);
+});
+
+test.each([
+  ['mkta/id: blocked (page_blocked)', 'Shopee, Indonesia (id): blocked (page_blocked)'],
+  ['mktf: paused 1', 'Shopify stores: paused 1'],
+  ['sites/example: paused 1', 'Declared sites, example: paused 1'],
+  ['working hours', 'working hours'],
+  ['storage unavailable: try', 'storage unavailable: try'],
+])('waitText() describes "%s" as "%s"', (reason, expected) => {
+  expect(waitText(reason)).toBe(expected);
 });
 
 describe('progressText()', () => {

@@ -1,7 +1,7 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Job, Unit } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { jobTypeText } from './names.ts';
-import { formatCount, formatUnits } from './text.ts';
+import { jobTypeText, marketTitle } from './names.ts';
+import { formatCount, formatUnits, regionText } from './text.ts';
 
 type NamedJob = Pick<Job, 'kind' | 'market' | 'options'>;
 
@@ -31,6 +31,17 @@ export function durationMs(
   return (
     (finishedAt ? timestampDate(finishedAt).getTime() : now) - timestampDate(startedAt).getTime()
   );
+}
+
+/**
+ * Describes why a job waits, with the names of the marketplace and the country: "Shopee, Indonesia
+ * (id): blocked (page_blocked)" for "mkta/id: blocked (page_blocked)".
+ */
+export function waitText(reason: string): string {
+  const [, market = '', region, rest] = /^(\w+)(?:\/([^:]+))?: (.*)$/.exec(reason) ?? [];
+  const title = marketTitle(market);
+  if (title === market) return reason;
+  return `${title}${region === undefined ? '' : `, ${regionText(region)}`}: ${rest}`;
 }
 
 /** Describes a job's progress: "117 of 400 collected, 3 failed, 280 not run". */

@@ -32,7 +32,7 @@ export function describeQuote(
         const end = time(until);
         return ['delayed', end === '' ? message : `${message} (until ${end})`] as const;
       }),
-      ['begins', time(quote.beginsAt)],
+      ['begins', quote.needsApproval ? 'after the approval' : time(quote.beginsAt)],
       ['takes', `${quote.durationIsMinimum ? 'at least' : 'about'} ${duration} without other jobs`],
     ].filter(([, text]) => text !== '') as [string, string][],
   };

@@ -1,5 +1,6 @@
 import { Group } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useForceUpdate } from '@mantine/hooks';
+import { type ReactNode, useEffect } from 'react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { seriesOf } from '../../../src/contract/track.ts';
 import { creditsText, durationMs } from '../../../src/present/job.ts';
@@ -16,7 +17,7 @@ import { TimeLeft } from './TimeLeft.tsx';
 /** Status, progress, and key facts of a job in one line, with links to what it belongs to. */
 export function JobLine({ job }: { job: Job }) {
   const { role } = useSession();
-  const duration = durationMs(job, Date.now());
+  const duration = durationMs(job, useNow(!job.ended));
   return (
     <Group gap="sm" fz="sm" role="group" aria-label="Summary">
       <JobBadge job={job} />
@@ -68,4 +69,15 @@ function Origin({ job: { options, retryOf, rereadOf, scheduleId } }: { job: Job 
       )}
     </>
   );
+}
+
+/** Returns the current time in milliseconds, and renders each second while `advances`. */
+function useNow(advances: boolean): number {
+  const render = useForceUpdate();
+  useEffect(() => {
+    if (!advances) return;
+    const timer = setInterval(render, 1_000);
+    return () => clearInterval(timer);
+  }, [advances, render]);
+  return Date.now();
 }

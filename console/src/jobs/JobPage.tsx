@@ -4,7 +4,7 @@ import { IconHourglass, IconMessage } from '@tabler/icons-react';
 import { lazy, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { useParams } from 'react-router';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { jobTitle } from '../../../src/present/job.ts';
+import { jobTitle, waitText } from '../../../src/present/job.ts';
 import { capitalize } from '../../../src/present/text.ts';
 import { formatLocalTime } from '../../../src/present/time.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
@@ -105,7 +105,7 @@ function Waiting({ waitingFor }: { waitingFor: string }) {
   const next = time === undefined ? null : new Date(time);
   return (
     <Alert color="yellow" icon={<IconHourglass />} title="Waiting">
-      {reason}
+      {waitText(reason)}
       {next !== null && next.getTime() > Date.now() && `. Continues ${formatLocalTime(next)}.`}
     </Alert>
   );
