@@ -11,7 +11,13 @@ import { IconPlus } from '@tabler/icons-react';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { FoldedFilters } from '../../ui/list/FoldedFilters.tsx';
 import { SearchInput } from '../../ui/list/SearchInput.tsx';
-import { commonColumns, conditionText, operators, type RecordFilter } from './query.ts';
+import {
+  commonColumns,
+  conditionOf,
+  conditionText,
+  operators,
+  type RecordFilter,
+} from './query.ts';
 
 const statuses = [
   { value: '', label: 'All' },
@@ -111,7 +117,7 @@ function ConditionForm({
   const [value, setValue] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    add(`${column}${operator}${value.trim()}`);
+    add(conditionOf(column, operator, value));
     setValue('');
   };
   const choices = Object.entries(commonColumns).map(([name, label]) => ({ value: name, label }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conditionText, defaultSort, valueText } from './query.ts';
+import { conditionOf, conditionText, defaultSort, valueText } from './query.ts';
 
 describe('valueText()', () => {
   const record = JSON.stringify({ title: 'a', price: { amount: 0 }, images: ['x'], empty: null });
@@ -23,6 +23,14 @@ test.each([
 ])('conditionText(%j) is "%s"', (condition, expected) =>
   expect(conditionText(condition)).toBe(expected),
 );
+
+test.each([
+  ['item.price', ' 300,000.5 ', 'item.price>=300000.5'],
+  ['item.price', '300,00', 'item.price>=300,00'],
+  ['item.title', '300,000', 'item.title>=300,000'],
+])('conditionOf() a value in %s of "%s" is "%s"', (column, value, expected) => {
+  expect(conditionOf(column, '>=', value)).toBe(expected);
+});
 
 test.each([
   [{ notRun: 186, success: 14, total: 200 }, 'unit_index'],

@@ -40,6 +40,16 @@ export function conditionText(condition: string): string {
     : `${commonColumns[column] ?? column} ${operators[operator] ?? operator} ${value}`;
 }
 
+const numericColumns: readonly string[] = ['item.price', 'item.stock', 'item.sold', 'item.rating'];
+const grouped = /^\d{1,3}(,\d{3})+(\.\d+)?$/;
+
+/** Returns a condition. A number may have separators of thousands, as the page writes it. */
+export function conditionOf(column: string, operator: string, text: string): string {
+  const value = text.trim();
+  const isNumber = numericColumns.includes(column) && grouped.test(value);
+  return `${column}${operator}${isNumber ? value.replaceAll(',', '') : value}`;
+}
+
 /** Shown for a job that runs and has no records. */
 export const noneYet = {
   title: 'No records yet',
