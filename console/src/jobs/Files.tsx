@@ -44,7 +44,7 @@ const columns: ListColumn<ResultFile>[] = [
         ? scopes.job
         : `${scopes[scope] ?? scope} ${index + 1}${key ? `: ${key}` : ''}`,
   },
-  { title: 'Records', align: 'right', cell: ({ items }) => formatCount(items) },
+  { title: 'Entries', align: 'right', cell: ({ items }) => formatCount(items) },
   { title: 'Size', align: 'right', cell: ({ bytes }) => formatBytes(bytes) },
   {
     title: 'SHA-256',
