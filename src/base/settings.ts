@@ -174,7 +174,7 @@ export const settings = {
     default: null,
     parse: parseAddresses,
     about:
-      'E-mail addresses, separated by commas, that are notified of jobs that wait for approval.',
+      'Email addresses, separated by commas, that are notified of jobs that wait for approval.',
   },
   GLEANER_OPERATOR_KEY: {
     field: 'operatorKey',

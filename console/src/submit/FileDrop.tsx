@@ -1,5 +1,5 @@
 import { Alert, Button, Group, List, Text } from '@mantine/core';
-import { Dropzone } from '@mantine/dropzone';
+import { Dropzone, type FileRejection } from '@mantine/dropzone';
 import { IconDownload, IconFileTypeCsv } from '@tabler/icons-react';
 import { formatBytes } from '../../../src/present/text.ts';
 import { csvText } from '../ui/request/table.ts';
@@ -18,11 +18,7 @@ export function FileDrop({ file, onFile, onReject }: FileDropProps) {
   return (
     <Dropzone
       onDrop={([dropped]) => dropped && onFile(dropped)}
-      onReject={([rejection]) =>
-        onReject(
-          `${rejection?.file.name}: ${rejection?.errors.map(({ message }) => message).join(', ')}`,
-        )
-      }
+      onReject={([rejection]) => rejection && onReject(rejectionText(rejection))}
       accept={{
         'text/csv': ['.csv'],
         'text/plain': ['.csv', '.txt'],
@@ -43,6 +39,12 @@ export function FileDrop({ file, onFile, onReject }: FileDropProps) {
       </Group>
     </Dropzone>
   );
+}
+
+function rejectionText({ file, errors }: FileRejection): string {
+  if (errors.some(({ code }) => code === 'file-invalid-type'))
+    return `${file.name} is not a CSV file. Save it as "CSV UTF-8".`;
+  return `${file.name}: ${errors.map(({ message }) => message).join(', ')}`;
 }
 
 /** Button that downloads a CSV file with only the header. */

@@ -22,7 +22,7 @@ export function JobName({ job }: { job: Job }) {
       {job.mode === 'test' && <TestBadge />}{' '}
       <Text span size="xs" c="dimmed">
         {[
-          job.options?.name ? jobTypeText(job) : '',
+          job.options?.name && job.options.name !== jobTypeText(job) ? jobTypeText(job) : '',
           job.region === '' ? '' : regionText(job.region),
           job.taskId === undefined ? '' : `task ${job.taskId}`,
         ]
