@@ -85,6 +85,7 @@ async function replaceBuild() {
     await build(fresh);
     rmSync(dist, { recursive: true, force: true });
     renameSync(fresh, dist);
+    console.error('Setting up: the console is ready.');
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -26,6 +26,9 @@ import { UploadMode } from './UploadMode.tsx';
 import { forgetInputs, useFormName, useKeptState } from './unsent.ts';
 import { useSubmit } from './useSubmit.ts';
 
+/** Scrolls to an error above a long form. */
+const scrollTo = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'center' });
+
 /** Submits a job by form, with a CSV file or as JSON. */
 export function SubmitPage() {
   const { market = '', kind = '' } = useParams();
@@ -75,13 +78,15 @@ function Loaded({ jobType, draft, isNew }: LoadedProps) {
       actions={<TextLink to="/submit">All job types</TextLink>}
     >
       {error ? (
-        <ErrorAlert
-          error={error}
-          title="Job not submitted"
-          isShownElsewhere={(path) =>
-            !jobType.endpoint.multipart && tab === 'form' && isFormField(shape, path)
-          }
-        />
+        <div ref={scrollTo}>
+          <ErrorAlert
+            error={error}
+            title="Job not submitted"
+            isShownElsewhere={(path) =>
+              !jobType.endpoint.multipart && tab === 'form' && isFormField(shape, path)
+            }
+          />
+        </div>
       ) : null}
       <OptionTextsContext value={{ texts, change, query }}>
         {jobType.endpoint.multipart ? (
