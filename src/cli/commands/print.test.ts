@@ -38,7 +38,7 @@ test('time() is ISO 8601 where the output is not a terminal', () => {
 
 test('a terminal shows relative times, and colors unless it has none', () => {
   const terminal = createDisplay({ isTerminal: true, hasColors: true });
-  expect(terminal.time(timestampFromMs(Date.now() - 86_400_000))).toBe('yesterday');
+  expect(terminal.time(timestampFromMs(Date.now() - 86_400_000))).toBe('1 day ago');
   expect(terminal.state('failed')).toBe('\u001b[31mfailed\u001b[39m');
   expect(terminal.pairs([['id', '1']])).toBe('\u001b[2mid\u001b[22m  1\n');
   expect(createDisplay({ isTerminal: true, hasColors: false }).state('failed')).toBe('failed');
