@@ -122,7 +122,8 @@ test.for(both)(
       body: form,
     });
     expect(uploaded.status).toBe(422);
-    expect((await uploaded.json()).detail).toContainEqual(refused('max_credits').problems[0]);
+    const { detail } = (await uploaded.json()) as { detail: unknown[] };
+    expect(detail).toContainEqual(refused('max_credits').problems[0]);
     expect(await api.get({ key } as TestUser, '/v1/jobs')).toMatchObject({ body: { jobs: [] } });
   },
 );
