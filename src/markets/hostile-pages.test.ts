@@ -14,14 +14,16 @@ vi.mock('./html/page-work.ts', async (original) => {
   return {
     createPageWork: (): PageWork => {
       const work = createPageWork();
-      const counts = (count: (amount: number) => void) => (amount: number) => {
-        const before = work.steps;
-        try {
-          count(amount);
-        } finally {
-          counted.steps += work.steps - before;
-        }
-      };
+      const counts =
+        <T>(count: (amount: T) => void) =>
+        (amount: T) => {
+          const before = work.steps;
+          try {
+            count(amount);
+          } finally {
+            counted.steps += work.steps - before;
+          }
+        };
       return {
         get steps() {
           return work.steps;
@@ -29,6 +31,7 @@ vi.mock('./html/page-work.ts', async (original) => {
         add: counts(work.add),
         addRead: counts(work.addRead),
         addSearch: counts(work.addSearch),
+        addParsed: counts(work.addParsed),
       };
     },
   };

@@ -90,8 +90,12 @@ for (const [phrase, kind] of [...kinds]) {
   const bare = withoutAccents(phrase);
   if (!kinds.has(bare)) kinds.set(bare, kind);
 }
-const phraseTokens = Array.from(kinds.keys(), (phrase) => phrase.split(' ').length);
-const maxPhraseTokens = Math.max(...phraseTokens);
+/** Tokens of the longest phrase by the first token of its phrases. */
+const maxPhraseTokens = new Map<string, number>();
+for (const phrase of kinds.keys()) {
+  const [first = '', ...others] = phrase.split(' ');
+  maxPhraseTokens.set(first, Math.max(maxPhraseTokens.get(first) ?? 0, 1 + others.length));
+}
 
 /** A word or phrase of a clause, or a number. */
 interface Term {
@@ -100,14 +104,20 @@ interface Term {
   value?: number;
 }
 
-/** Returns the longest phrase of the vocabulary at a position, and the number of its tokens. */
+/**
+ * Returns the longest phrase of the vocabulary at a position, and the number of its tokens.
+ * `plainTokens`: the tokens without accents.
+ */
 function phraseAt(
   tokens: readonly string[],
+  plainTokens: readonly string[],
   start: number,
 ): { kind: WordKind; length: number } | null {
-  for (let length = Math.min(maxPhraseTokens, tokens.length - start); length > 0; length -= 1) {
-    const phrase = tokens.slice(start, start + length).join(' ');
-    const kind = kinds.get(phrase) ?? kinds.get(withoutAccents(phrase));
+  const lengths = [tokens, plainTokens].map((some) => maxPhraseTokens.get(some[start]!) ?? 0);
+  const longest = Math.min(Math.max(...lengths), tokens.length - start);
+  for (let length = longest; length > 0; length -= 1) {
+    const phraseIn = (some: readonly string[]) => some.slice(start, start + length).join(' ');
+    const kind = kinds.get(phraseIn(tokens)) ?? kinds.get(phraseIn(plainTokens));
     if (kind !== undefined) return { kind, length };
   }
   return null;
@@ -118,10 +128,11 @@ const countOf = (token: string): number => Number(token.replace(/[.,]|\s?[-â€“â€
 
 function termsOf(clause: string): Term[] {
   const tokens = tokensOf(clause);
+  const plainTokens = tokens.map(withoutAccents);
   const terms: Term[] = [];
   for (let index = 0; index < tokens.length; ) {
     const token = tokens[index]!;
-    const phrase = phraseAt(tokens, index);
+    const phrase = phraseAt(tokens, plainTokens, index);
     if (phrase) terms.push({ kind: phrase.kind });
     else if (/^\d/.test(token)) terms.push({ kind: 'number', value: countOf(token) });
     else terms.push({ kind: 'unknown' });

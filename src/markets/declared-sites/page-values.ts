@@ -1,6 +1,6 @@
 import { type Candidate, type FieldResolution, resolve } from '../candidates/candidates.ts';
 import { number, text } from '../fields.ts';
-import { attribute, find, findAll, words } from '../html/html.ts';
+import { attribute, find, findAll, words, workOf } from '../html/html.ts';
 import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
 import { structuredCandidates } from '../structured-data/candidates.ts';
 import { pageCandidates } from '../visible-page/candidates.ts';
@@ -29,7 +29,7 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
   const description = descriptions.map((element) => attribute(element, 'content')).join('\n');
   const headings = visible.heading === null ? [] : [words(visible.heading) ?? ''];
   const embedded = pageStates(page.html, visible.fields);
-  const states = stateCandidates(embedded, [...names, ...headings], page.url);
+  const states = stateCandidates(embedded, [...names, ...headings], page.url, workOf(root));
   const home = page.site.currency ?? onlyCurrency(stated) ?? onlyCurrency(states);
   return [
     ...stated,

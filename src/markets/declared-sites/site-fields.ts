@@ -9,6 +9,7 @@ import {
   findAll,
   priceWords,
   words,
+  workOf,
 } from '../html/html.ts';
 import { datumAmount, priceCurrency, shownAmount } from '../money/money.ts';
 import { brandName } from '../structured-data/brand.ts';
@@ -125,8 +126,12 @@ function readElements(
     isVisiblePrice
       ? positive(shownAmount(sourceText, page.site.currency))
       : toType(sourceText, type, prices);
-  const values = texts.map((sourceText) => ({ value: typedValue(sourceText), from, sourceText }));
-  return values.find(({ value }) => !isMissing(value));
+  for (const sourceText of texts) {
+    workOf(page.html.root).addParsed(sourceText);
+    const value = typedValue(sourceText);
+    if (!isMissing(value)) return { value, from, sourceText };
+  }
+  return undefined;
 }
 
 /** Reads a source. Returns undefined if the page does not have it. */

@@ -10,6 +10,12 @@ const maxPageSteps = 20_000_000;
 const readPerStep = 8;
 const searchedPerStep = 64;
 
+/** Steps per character of a price or of a text about stock, which are at most this long. */
+const parsedSteps = 100;
+const maxParsed = 200;
+/** A number, a code, or an address, which take no time. */
+const plainValue = /^[\w:/.#-]{0,60}$/;
+
 /** Counter of the steps of the readers of one page, which bounds their processor time. */
 export interface PageWork {
   /** Steps so far. */
@@ -20,6 +26,8 @@ export interface PageWork {
   addRead(length: number): void;
   /** Counts the steps of searching a text. */
   addSearch(length: number): void;
+  /** Counts the steps of reading what a price or a text about stock means. */
+  addParsed(text: string): void;
 }
 
 /** Creates a counter for one page. */
@@ -37,5 +45,9 @@ export function createPageWork(maxSteps = maxPageSteps): PageWork {
     add,
     addRead: (length) => add(1 + Math.floor(length / readPerStep)),
     addSearch: (length) => add(1 + Math.floor(length / searchedPerStep)),
+    addParsed: (text) => {
+      const isParsed = text.length <= maxParsed && !plainValue.test(text);
+      add(isParsed ? text.length * parsedSteps : 1);
+    },
   };
 }

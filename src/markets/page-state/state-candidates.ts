@@ -3,6 +3,7 @@ import { readAvailability } from '../availability/availability.ts';
 import type { Candidate } from '../candidates/candidates.ts';
 import { positive, text } from '../fields.ts';
 import { attribute, type Element, findAll, type HtmlPage, scriptText } from '../html/html.ts';
+import type { PageWork } from '../html/page-work.ts';
 import { closingBracket } from '../json/json-values.ts';
 import { parseJson } from '../json/script-json.ts';
 import { isCurrencyCode } from '../money/currencies.ts';
@@ -149,14 +150,14 @@ function stockOf(state: string | null): string | null {
 function* productValues(
   root: Json,
   names: ReadonlySet<string>,
-  budget: { remaining: number },
+  { budget, work }: { budget: { remaining: number }; work: PageWork },
 ): Generator<StateValue> {
   const pending: PathValue[] = [{ value: root, path: '' }];
   while (pending.length > 0 && budget.remaining > 0) {
     const { value, path } = pending.pop()!;
     budget.remaining -= 1;
     if (typeof value !== 'object' || value === null) continue;
-    if (isObject(value) && isNamed(value, names)) yield* membersOf(value, path);
+    if (isObject(value) && isNamed(value, names)) yield* membersOf(value, path, work);
     pending.push(...innerValues(value, path, budget.remaining));
   }
 }
@@ -183,8 +184,10 @@ function isNamed(value: JsonObject, names: ReadonlySet<string>): boolean {
   });
 }
 
-function* membersOf(value: JsonObject, path: string): Generator<StateValue> {
+function* membersOf(value: JsonObject, path: string, work: PageWork): Generator<StateValue> {
   for (const [name, member] of Object.entries(value)) {
+    const isParsed = priceMembers.test(name) || stockMembers.test(name);
+    if (isParsed && typeof member === 'string') work.addParsed(member);
     const found = memberValue(name, member as Json);
     if (found !== null && found.value !== null)
       yield { ...found, path: `${path}.${name}`.slice(0, 200) };
@@ -208,12 +211,13 @@ export function stateCandidates(
   states: EmbeddedStates,
   names: readonly string[],
   url: string,
+  work: PageWork,
 ): Candidate[] {
   const plainNames = new Set(names.map(plainName).filter((name) => name.length > 4));
   const budget = { remaining: maxVisits };
   const candidates: Candidate[] = [];
   for (const [state, root] of states)
-    for (const value of onlyValues([...productValues(root, plainNames, budget)])) {
+    for (const value of onlyValues([...productValues(root, plainNames, { budget, work })])) {
       const candidate = candidateOf(value, state, url.toLowerCase());
       if (candidate !== null) candidates.push(candidate);
     }

@@ -224,3 +224,34 @@ describe('availability', () => {
     expect(read(offered({ availability: stated }))).toMatchObject({ availability, available });
   });
 });
+
+describe('a page with many long texts', () => {
+  const long = 'é '.repeat(95);
+  const offers = (member: string) =>
+    Array.from({ length: 1_500 }, (_, at) => euros({ [member]: `${long}${at}` }));
+
+  test.each(['availability', 'price', 'priceCurrency'])(
+    'as %s of offers is too complex',
+    (member) => {
+      expect(() => read(jsonLd(product({ offers: offers(member) })))).toThrow(
+        expect.objectContaining({ code: 'page_too_complex' }),
+      );
+    },
+  );
+
+  test('of stock in embedded state or on the page is too complex', () => {
+    const state = offers('availability').map((offer) => ({ name: 'Ash mug', ...offer }));
+    const embedded = `<script type="application/json">${JSON.stringify(state)}</script>`;
+    const lines = `<p class="stock">${long.slice(0, 70)}</p>`.repeat(4_000);
+    for (const html of [embedded, lines])
+      expect(() => read(`<title>Ash mug</title><h1>Ash mug</h1>${html}`)).toThrow(
+        expect.objectContaining({ code: 'page_too_complex' }),
+      );
+  });
+
+  test('keeps one value of a long list', () => {
+    const price = Array.from({ length: 101 }, () => '9.50');
+    expect(read(offered({ price })).price).toBeNull();
+    expect(read(offered({ price: price.slice(1) })).price).toBe(9.5);
+  });
+});

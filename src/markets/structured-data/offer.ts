@@ -84,12 +84,14 @@ function isGtin(code: string): boolean {
 export const conditionOf = ({ itemCondition }: JsonObject) =>
   text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
 
-const currencyOf = (item: JsonObject): string | null => {
+function currencyOf(item: JsonObject, { work }: StructuredData): string | null {
   const code = onlyText(item.priceCurrency)?.toUpperCase() ?? '';
   if (isCurrencyCode(code)) return code;
   const price = typeof item.price === 'number' ? null : onlyText(item.price);
-  return priceCurrency(`${code} ${price ?? ''}`, null);
-};
+  const written = `${code} ${price ?? ''}`;
+  work.addParsed(written);
+  return priceCurrency(written, null);
+}
 
 /** Returns true for false, also as text or as its address in schema.org. */
 const isFalse = (value: Json | undefined): boolean =>
@@ -127,9 +129,17 @@ function salePricesOf(specifications: readonly JsonObject[]): readonly JsonObjec
 }
 
 /** Returns the amounts that values can mean, each once. */
-function amountsOf(values: readonly (Json | undefined)[], currency: string | null): number[] {
-  const plain = values.map((value) => (typeof value === 'number' ? value : onlyText(value)));
-  return [...new Set(plain.flatMap((value) => datumAmounts(value, currency)))];
+function amountsOf(
+  values: readonly (Json | undefined)[],
+  currency: string | null,
+  { work }: StructuredData,
+): number[] {
+  const amounts = values.flatMap((value) => {
+    const written = typeof value === 'number' ? value : onlyText(value);
+    work.addParsed(String(written));
+    return datumAmounts(written, currency);
+  });
+  return [...new Set(amounts)];
 }
 
 /** Returns lowest amounts, and the highest one if it is below all of them. */
@@ -139,18 +149,29 @@ function withinRange(lowest: number[], [highest]: readonly number[]): number[] {
   return isContradicted ? [...lowest, highest] : lowest;
 }
 
+/** Maximum states of stock of an offer. */
+const maxStates = 10;
+
 /** Returns the first state of stock in a value or a list. Nothing if others contradict it. */
-function stockOf(value: Json | undefined): Availability {
+function stockOf(value: Json | undefined, { work }: StructuredData): Availability {
   const values = Array.isArray(value) ? value : [value];
-  const states = values.map((one) => readAvailability(onlyText(one)));
+  const states = values.slice(0, maxStates).map((one) => {
+    const stated = onlyText(one);
+    work.addParsed(stated ?? '');
+    return readAvailability(stated);
+  });
   const nothing = readAvailability(null);
   const [first = nothing, ...others] = states;
   return others.every(({ available }) => available === first.available) ? first : nothing;
 }
 
 /** Returns the struck price. Null if it can mean several amounts. */
-function listPriceOf(specifications: readonly JsonObject[], currency: string | null) {
-  const amounts = amountsOf([specifications.find(isStruck)?.price], currency);
+function listPriceOf(
+  specifications: readonly JsonObject[],
+  currency: string | null,
+  data: StructuredData,
+) {
+  const amounts = amountsOf([specifications.find(isStruck)?.price], currency, data);
   return amounts.length === 1 ? amounts[0]! : null;
 }
 
@@ -161,15 +182,15 @@ function listPriceOf(specifications: readonly JsonObject[], currency: string | n
 export function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
   const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
   const own = salePricesOf(specifications);
-  const currency = currencyOf(item) ?? currencyOf(own[0] ?? {});
+  const currency = currencyOf(item, data) ?? currencyOf(own[0] ?? {}, data);
   const written = [[item.lowPrice, item.price], own.map((one) => one.price)];
-  const readings = written.map((values) => amountsOf(values, currency));
+  const readings = written.map((values) => amountsOf(values, currency, data));
   const at = readings.findIndex((amounts) => amounts.length > 0);
-  const amounts = withinRange(readings[at] ?? [], amountsOf([item.highPrice], currency));
+  const amounts = withinRange(readings[at] ?? [], amountsOf([item.highPrice], currency, data));
   const [price = null] = amounts.length === 1 ? amounts : [];
-  const listPrice = listPriceOf(specifications, currency);
+  const listPrice = listPriceOf(specifications, currency, data);
   const hasListPrice = listPrice !== null && price !== null && listPrice > price;
-  const { available, state } = stockOf(item.availability);
+  const { available, state } = stockOf(item.availability, data);
   const offered = object(itemsOf(item.itemOffered, data)[0]);
   return {
     kind: typesOf(item).includes('AggregateOffer') ? 'aggregate' : 'offer',
@@ -228,12 +249,16 @@ export function offersOf(item: JsonObject, data: StructuredData, url: string): S
   return aggregates.map((one) => (one.availability === null ? { ...one, ...common } : one));
 }
 
-/** An address without its scheme and its parameters, and its parameters. */
-function placeOf(address: string | null) {
-  const url = URL.parse(address ?? '');
-  const place = url && `${url.host.replace(/^www\./, '')}${url.pathname}`.replace(/\/$/, '');
-  const parameters = [...(url?.searchParams ?? [])].map((parameter) => parameter.join('='));
-  return { place, parameters: new Set(parameters) };
+/** Maximum characters of the parameters of an address that are compared. */
+const maxParameters = 500;
+
+/** Returns an absolute address without its scheme and its parameters, and its parameters. */
+function placeOf(address: string) {
+  const [place = '', parameters = ''] = address.split('#')[0]!.split('?', 2);
+  return {
+    place: place.replace(/^https?:\/\/(?:www\.)?/, '').replace(/\/$/, ''),
+    parameters: new Set(parameters.slice(0, maxParameters).split('&').filter(Boolean)),
+  };
 }
 
 /** Returns the offers that the address of the page names, or all if it does not tell them apart. */
@@ -245,7 +270,7 @@ function addressedOffers(
   const page = placeOf(url);
   // The page can have other parameters, such as those of a campaign.
   const common = offers.map((offer) => {
-    const { place, parameters } = placeOf(offer.url);
+    const { place, parameters } = placeOf(offer.url!);
     const isCommon = [...parameters].every((parameter) => page.parameters.has(parameter));
     return place === page.place && isCommon ? parameters.size : -1;
   });

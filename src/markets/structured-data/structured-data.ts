@@ -13,7 +13,9 @@ import {
   priceWords,
   scriptText,
   words,
+  workOf,
 } from '../html/html.ts';
+import type { PageWork } from '../html/page-work.ts';
 import { parseJson } from '../json/script-json.ts';
 
 /** Formats of structured data, the most reliable first. */
@@ -34,6 +36,7 @@ export interface StructuredData {
   /** Address of the `base` element of the page, which relative addresses refer to. */
   base: string | null;
   visits: VisitBudget;
+  work: PageWork;
 }
 
 /** Maximum items of a page that are considered. Listings of shops have up to a few hundred. */
@@ -57,6 +60,7 @@ export function structuredData(page: HtmlPage): StructuredData[] {
   };
   const visits: VisitBudget = { remaining: maxVisits };
   const base = baseOf(page);
+  const work = workOf(page.root);
   const found: StructuredData[] = [];
   let itemsLeft = maxItems;
   for (const [format, values] of Object.entries(roots)) {
@@ -68,6 +72,7 @@ export function structuredData(page: HtmlPage): StructuredData[] {
         items,
         byId: itemsById(values),
         base,
+        work,
         visits,
       });
   }
@@ -148,6 +153,9 @@ const placeholder = /\{\{|\$\{|<%|\[\[|^%[\w.-]+%$|^\$[a-z_][\w.]*$/;
 /** Returns true for the placeholder of a template: "{{brand}}". */
 export const isPlaceholder = (text: string): boolean => placeholder.test(text);
 
+/** Maximum values of a list of which one is expected. */
+const maxListed = 100;
+
 /**
  * Returns the only text in a value or a list of values: of a string, or of a typed value or an
  * `@id`. Null for several different ones.
@@ -156,8 +164,10 @@ export function onlyText(
   value: Json | undefined,
   isValue: (text: string) => boolean = () => true,
 ): string | null {
+  const values = Array.isArray(value) ? value : [value];
+  if (values.length > maxListed) return null;
   const found = new Set<string>();
-  for (const one of Array.isArray(value) ? value : [value]) {
+  for (const one of values) {
     const own = isObject(one) ? (one['@value'] ?? one['@id'] ?? null) : one;
     const plain = text(own)?.trim() ?? null;
     if (plain !== null && isValue(plain)) found.add(plain);

@@ -1,4 +1,4 @@
-import { centsMark, type Element, priceWords } from '../html/html.ts';
+import { centsMark, type Element, priceWords, workOf } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import { datumAmounts, priceCurrency, shownAmount } from '../money/money.ts';
@@ -100,6 +100,7 @@ function priceContent(element: Element, home: string | null): PriceContent | nul
   const text = shortText(element, maxPriceText);
   if (text === null) return null;
   const markedText = priceWords(element) ?? text;
+  workOf(element).addParsed(markedText);
   const amount = shownAmount(markedText, home);
   return { text, markedText, amount: amount !== null && amount > 0 ? amount : null };
 }

@@ -1,6 +1,6 @@
 import { readAvailability } from '../availability/availability.ts';
 import type { Candidate } from '../candidates/candidates.ts';
-import type { Element } from '../html/html.ts';
+import { type Element, workOf } from '../html/html.ts';
 import { labelledText } from '../html/label-text.ts';
 import { lineOf, namesOf, shortText, upwards } from '../html/visible-text.ts';
 import { stockLabels, stockNames } from './element-names.ts';
@@ -65,8 +65,9 @@ const prices = /(?:\p{Sc}\s?\d[\d.,]*|\d[\d.,]*\s?\p{Sc})/gu;
  * Reads the statement of a text about stock, without prices, and without its label if that is not
  * a part of it.
  */
-function stockOf(text: string) {
+function stockOf({ text, element }: StockText) {
   const line = text.replace(prices, '');
+  workOf(element).addParsed(line);
   const availability = readAvailability(line);
   if (availability.available !== null) return availability;
   return readAvailability(line.replace(stockLabels, ''));
@@ -86,7 +87,7 @@ interface StatedStock {
 
 function statedStock(texts: readonly StockText[]): StatedStock | null {
   const stated = texts.flatMap((stockText): StatedText[] => {
-    const { state, available } = stockOf(stockText.text);
+    const { state, available } = stockOf(stockText);
     return state === null || available === null ? [] : [{ ...stockText, state, available }];
   });
   const [first] = stated;
