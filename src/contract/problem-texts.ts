@@ -36,7 +36,7 @@ export const problemText = {
   }),
   notUuid: (value: string): ProblemText => ({
     type: 'uuid_parsing',
-    msg: `Input should be a valid UUID, not ${quote(value)}`,
+    msg: `Input should be a valid UUID, not ${quote(value)}${taskHint(value)}`,
   }),
   tooSmall: (minimum: bigint | number, value: bigint | number | string): ProblemText => ({
     type: 'greater_than_equal',
@@ -60,6 +60,11 @@ export const problemText = {
   }),
   wrong: (msg: string): ProblemText => ({ type: 'value_error', msg }),
 };
+
+/** Returns the way from the number of a task to the id of its job, or '' for another text. */
+function taskHint(value: string): string {
+  return /^[0-9]{1,15}$/.test(value) ? `. GET /v1/jobs/${value} returns the job_id of a task` : '';
+}
 
 /** Names of sets of characters, by their class in a pattern. */
 const characterNames: ReadonlyMap<string, string> = new Map([

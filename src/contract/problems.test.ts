@@ -98,6 +98,13 @@ test('locates path fields in the path', () => {
   ]);
 });
 
+test('says where the job of a task number is found', () => {
+  const request = create(DownloadVariantSoldItemRequestSchema, { jobId: '42', itemId: '1' });
+  expect(problemsOf(MktaService.method.downloadVariantSoldItem, request)).toMatchObject([
+    { msg: 'Input should be a valid UUID, not "42". GET /v1/jobs/42 returns the job_id of a task' },
+  ]);
+});
+
 test('lists at most 100 problems', () => {
   const items = Array.from({ length: 50_000 }, () => ({ itemId: 'x', shopId: 'y' }));
   expect(problemsOf(submit, create(SubmitVariantSoldRequestSchema, { items }))).toHaveLength(100);
