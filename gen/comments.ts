@@ -272,7 +272,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.history.v1.FieldChange.before": "Value before; null if it was not known.",
   "gleaner.history.v1.FieldChange.field": "Name of the value: `price`.",
   "gleaner.history.v1.GetHistoryRequest": "Request for the history of an item.",
-  "gleaner.history.v1.GetHistoryRequest.fields": "Values to return; observations in which none of them changed are left out. All values if empty.",
+  "gleaner.history.v1.GetHistoryRequest.fields": "Values to return, `price` with its currency; observations in which none of them changed are left out. All values if empty.",
   "gleaner.history.v1.GetHistoryRequest.from": "Start of the period; absent for the first observation. The observation that held at the start is included.",
   "gleaner.history.v1.GetHistoryRequest.key": "Id of the item in the marketplace.",
   "gleaner.history.v1.GetHistoryRequest.market": "Marketplace: `mkta`.",

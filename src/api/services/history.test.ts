@@ -100,6 +100,10 @@ describe('getHistory', () => {
     const [, firstPrice, ...others] = await call({ from: between, fields: ['price'] });
     expect(others).toEqual([]);
     expect(firstPrice).toMatchObject({ observedAt: first!.observedAt, endedAt: cheap!.observedAt });
+    const { title, price, currency } = first!.values!;
+    expect([typeof title, typeof currency]).toEqual(['string', 'string']);
+    expect(firstPrice!.values).toMatchObject({ price, currency });
+    expect(firstPrice!.values!.title).toBeUndefined();
     const [titleOnly] = await call({ fields: ['title'], to: titleC!.observedAt });
     expect(titleOnly).toMatchObject({
       observedAt: titleB!.observedAt,

@@ -344,7 +344,7 @@ export type GetHistoryRequest = Message<"gleaner.history.v1.GetHistoryRequest"> 
   to?: Timestamp | undefined;
 
   /**
-   * Values to return; observations in which none of them changed are left out. All values if empty.
+   * Values to return, `price` with its currency; observations in which none of them changed are left out. All values if empty.
    *
    * @generated from field: repeated string fields = 6;
    */
