@@ -75,14 +75,18 @@ export async function serve(
     refused: new Promise(() => {}),
     opsPort: null,
     async stop() {
-      stopping.abort(new Error('the service is stopping'));
-      context.changes.stop();
-      const stopped = new AbortController();
-      const watching = closeIfSilent(program, stopped.signal);
-      await resources.disposeAsync();
-      stopped.abort(new Error('the service has stopped'));
-      await watching;
+      log.info('stopping');
+      await end();
     },
+  };
+  const end = async () => {
+    stopping.abort(new Error('the service is stopping'));
+    context.changes.stop();
+    const stopped = new AbortController();
+    const watching = closeIfSilent(program, stopped.signal);
+    await resources.disposeAsync();
+    stopped.abort(new Error('the service has stopped'));
+    await watching;
   };
   const starting: StartingService = {
     id: context.newId(),
@@ -102,7 +106,7 @@ export async function serve(
     );
     return service;
   } catch (error) {
-    await service.stop();
+    await end();
     throw error;
   }
 }
