@@ -4,6 +4,7 @@ import { type ReactNode, useEffect } from 'react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { seriesOf } from '../../../src/contract/track.ts';
 import { creditsText, durationMs } from '../../../src/present/job.ts';
+import { jobTypeText } from '../../../src/present/names.ts';
 import { shortId } from '../../../src/present/text.ts';
 import { formatDuration } from '../../../src/present/time.ts';
 import { JobProgress } from '../ui/jobs/JobProgress.tsx';
@@ -23,6 +24,7 @@ export function JobLine({ job }: { job: Job }) {
       <JobBadge job={job} />
       {job.mode === 'test' && <TestBadge />}
       <JobProgress job={job} />
+      {job.options?.name && <span>{jobTypeText(job)}</span>}
       <span>{creditsText(job)}</span>
       {duration !== null && (
         <span>
