@@ -246,8 +246,8 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
 const waitHeader = (waitMs: number) => ({ [waitMetadata]: String(Math.round(waitMs / 1000)) });
 
 function baseOf(url: string): string {
-  const { protocol, href } = new URL(url);
-  if (protocol !== 'http:' && protocol !== 'https:')
+  const { protocol, href } = URL.parse(url) ?? {};
+  if (href === undefined || (protocol !== 'http:' && protocol !== 'https:'))
     throw new TypeError(`${url} is not an HTTP or HTTPS address`);
   return href.replace(/[?#].*$/, '').replace(/\/+$/, '');
 }
