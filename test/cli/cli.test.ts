@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -381,6 +383,18 @@ describe('exit codes and messages', () => {
     expect([ran.code, ran.out]).toEqual([code, '']);
     expect(ran.err).toContain(message.replace('<folder>', place.folder));
     expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  test('an address of another service', async () => {
+    const other = createServer((_request, response) => response.writeHead(404).end('Not Found'));
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    expect(await user(['account', 'show', '--url', url, '--key', 'k'])).toMatchObject({
+      code: 4,
+      err: `gleaner: ${url} is not the address of Gleaner's API: Not Found\n`,
+    });
+    other.close();
   });
 
   test('prints its version', async () => {

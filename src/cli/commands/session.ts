@@ -126,7 +126,13 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
     userId: options.user === undefined || options.user === 'all' ? '' : checkUserId(options.user),
     keySource,
     explain(error) {
-      if (!(error instanceof GleanerError) || ![401, 403].includes(error.status)) return error;
+      if (!(error instanceof GleanerError)) return error;
+      // Every response of the API has the id of its request.
+      if (error.status === 404 && error.requestId === undefined) {
+        const detail = `${url.value} is not the address of Gleaner's API: ${error.detail}`;
+        return Object.assign(error, { detail });
+      }
+      if (![401, 403].includes(error.status)) return error;
       const detail = `${error.detail.replace(/\.$/, '')} (${what} of ${keySource})`;
       return Object.assign(error, { detail });
     },
