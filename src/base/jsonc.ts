@@ -47,6 +47,8 @@ export function readJsonc<T>(
     const { path, message } = issue;
     if (issue.code === 'invalid_key')
       return [{ path, message: issue.issues[0]?.message ?? message }];
+    if (issue.code === 'invalid_type' && message.endsWith('received undefined'))
+      return [{ path, message: 'missing' }];
     if (issue.code !== 'unrecognized_keys') return [{ path, message }];
     return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey([...path, key]) }));
   });

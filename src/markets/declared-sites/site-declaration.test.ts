@@ -44,6 +44,7 @@ describe('parseSites()', () => {
       '{"kiln": {"host": "kiln.example"}}',
       'line 1, column 19: kiln.host: no such setting. Did you mean hosts?',
     ],
+    ['{"kiln": {}}', 'line 1, column 10: kiln.hosts: missing'],
     ['{"kiln": {"hosts": []}}', 'line 1, column 20: kiln.hosts: '],
     [
       '{"kiln": {"hosts": ["k.example"], "concurrency": 99}}',
