@@ -113,11 +113,11 @@ describe('createSchedule()', () => {
 
   test('reports the problems of the request, the times, and the limits at once', async () => {
     const request = JSON.stringify({ items: [{ shop_id: '7', country: 'sg' }] });
-    const fields = { kind: 'variant_sold', request, cron: '0 25 * * *', timeZone: 'Asia/Jakrta' };
+    const fields = { kind: 'variant_sold', request, cron: '0 25 * * *', timeZone: 'Asia/Atlantis' };
     expect(await problemsOf(create(fields))).toEqual([
       'body.request.items.0.item_id: Field required',
       expect.stringMatching(/^body\.cron: .*not "0 25/),
-      expect.stringMatching(/^body\.time_zone: .*not "Asia\/Jakrta"/),
+      expect.stringMatching(/^body\.time_zone: .*not "Asia\/Atlantis"/),
     ]);
   });
 

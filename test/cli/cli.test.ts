@@ -569,10 +569,10 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect((await operator('audit-log', 'list', '--target', id)).out).toMatch(
     / SuspendUser +\S+ +"suspended":true +ok /,
   );
-  const misspelled = await operator('audit-log', 'list', '--outcome', 'forbiden');
+  const misspelled = await operator('audit-log', 'list', '--outcome', 'forbid');
   expect([misspelled.code, misspelled.err]).toEqual([
     2,
-    'gleaner: --outcome: no action has "forbiden". Did you mean forbidden?\n',
+    'gleaner: --outcome: no action has "forbid". Did you mean forbidden?\n',
   ]);
 
   const exported = await operator(

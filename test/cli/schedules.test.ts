@@ -201,7 +201,7 @@ test('the first run of a kind with approval awaits it, and the approval covers t
     items,
   );
   const secondId = second.json[0].schedule_id;
-  const approvable = await user(['schedule', 'run', secondId, '--json']);
-  const approved = await operator('job', 'approve', approvable.json[0].job_id);
+  const secondRun = await user(['schedule', 'run', secondId, '--json']);
+  const approved = await operator('job', 'approve', secondRun.json[0].job_id);
   expect(approved.out).toMatch(new RegExp(`, with the later runs of schedule ${secondId}\n$`));
 });
