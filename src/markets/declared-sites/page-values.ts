@@ -3,6 +3,7 @@ import { number, text } from '../fields.ts';
 import { attribute, find, findAll, words, workOf } from '../html/html.ts';
 import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
 import { structuredCandidates } from '../structured-data/candidates.ts';
+import { isPlaceholder } from '../structured-data/structured-data.ts';
 import { pageCandidates } from '../visible-page/candidates.ts';
 import { visiblePage } from '../visible-page/visible-page.ts';
 import { hasUndecoded, type SitePage } from './site-page.ts';
@@ -56,7 +57,9 @@ export const noValues: PageValues = { resolutions: new Map(), prices: [] };
 
 /** Decides the value of each field of a page's product. */
 export function resolvePage(page: SitePage): PageValues {
-  const candidates = pageCandidatesOf(page).filter(({ value }) => !hasUndecoded(page, value));
+  const candidates = pageCandidatesOf(page).filter(
+    ({ value }) => !hasUndecoded(page, value) && !isPlaceholder(text(value) ?? ''),
+  );
   const byField = Map.groupBy(candidates, ({ field }) => field);
   const resolutions = new Map(
     [...byField].map(([field, values]) => [field, resolve(field, values)]),

@@ -14,8 +14,8 @@ import {
 import { datumAmount, priceCurrency, shownAmount } from '../money/money.ts';
 import { brandName } from '../structured-data/brand.ts';
 import { addressOn } from '../structured-data/offer.ts';
-import type { ProductValues } from '../structured-data/product.ts';
-import { markupText } from '../structured-data/structured-data.ts';
+import { type ProductValues, shownRating } from '../structured-data/product.ts';
+import { isPlaceholder, markupText } from '../structured-data/structured-data.ts';
 import { valueAt } from '../tracked.ts';
 import type { PageValues } from './page-values.ts';
 import {
@@ -112,7 +112,7 @@ function elementText(
 
 /** Reads the first element that has a value, or all elements of a list. */
 function readElements(
-  { page, within }: FieldContext,
+  { page, within, field }: FieldContext,
   { css, attributeName, type }: { css: string; attributeName: string | undefined; type: ValueType },
   prices: PriceContext,
 ): SourceValue | undefined {
@@ -122,10 +122,11 @@ function readElements(
     .filter((value) => value !== null);
   if (type === 'list') return { value: toType(texts, type, prices), from };
   const isVisiblePrice = type === 'price' && attributeName === undefined;
-  const typedValue = (sourceText: string) =>
-    isVisiblePrice
-      ? positive(shownAmount(sourceText, page.site.currency))
-      : toType(sourceText, type, prices);
+  const typedValue = (sourceText: string) => {
+    if (isVisiblePrice) return positive(shownAmount(sourceText, page.site.currency));
+    if (field === 'rating' && type === 'number') return shownRating(sourceText);
+    return toType(sourceText, type, prices);
+  };
   for (const sourceText of texts) {
     workOf(page.html.root).addParsed(sourceText);
     const value = typedValue(sourceText);
@@ -150,6 +151,12 @@ function readSource(context: FieldContext, source: FieldSource): SourceValue | u
   return resolution?.rung === 'structured' ? resolution : undefined;
 }
 
+/** Returns a value, or null for the placeholder of a template and for a text without a brand. */
+function plainValue(field: string, value: Json): Json {
+  if (field === 'brand') return brandName(text(value));
+  return typeof value === 'string' && isPlaceholder(value) ? null : value;
+}
+
 /** Returns the value of the first source that has one. */
 function firstValue(
   context: FieldContext,
@@ -158,8 +165,7 @@ function firstValue(
   for (const source of sources) {
     const sourceValue = readSource(context, source);
     if (sourceValue === undefined) continue;
-    const { value: raw } = sourceValue;
-    const value = context.field === 'brand' ? brandName(text(raw)) : raw;
+    const value = plainValue(context.field, sourceValue.value);
     if (!isMissing(value) && !hasUndecoded(context.page, value)) return { ...sourceValue, value };
   }
   return undefined;

@@ -90,6 +90,35 @@ describe('texts', () => {
   });
 });
 
+describe('declared fields', () => {
+  const [declared] = parseSites(
+    '{"kiln": {"hosts": ["kiln.example"], "fields": {"rating": ".a", "sku": ".b"}}}',
+  );
+  const readDeclared = (rating: string, sku = '') => {
+    const html = `<h1>Ash mug</h1><p class="a">${rating}</p><p class="b">${sku}</p>${offered({})}`;
+    const page = openSitePage(parseHtml(html), 'https://kiln.example/p/mug', declared!);
+    return readProductPage(page)!.values;
+  };
+
+  test.each([
+    ['4.5 out of 5 stars', 4.5],
+    ['Rated 4,5', 4.5],
+    ['9.2/10', 4.6],
+    ['92 %', undefined],
+    ['9.2', undefined],
+    ['0', undefined],
+    ['(12) 4.5', undefined],
+    ['5つ星のうち3.4', undefined],
+  ])('the rating %s is %j', (text, rating) => {
+    expect(readDeclared(text).rating).toBe(rating);
+  });
+
+  test('have no placeholders', () => {
+    expect(readDeclared('4', 'M-1').sku).toBe('M-1');
+    expect(readDeclared('4', '{{ sku }}').sku).toBeUndefined();
+  });
+});
+
 describe('addresses', () => {
   test('refer to the base element of the page', () => {
     const html = `<base href="//cdn.example/a/">${offered({}, { image: 'b.jpg' })}`;

@@ -164,12 +164,33 @@ const ratingCounts = ({ reviewCount, ratingCount }: JsonObject): number[] =>
  * the scale, and without ratings: shops write 0 or 5 stars for products that are not rated.
  */
 function ratingOf(rating: JsonObject): number | null {
-  const value = number(onlyText(rating.ratingValue));
-  const best = number(onlyText(rating.bestRating));
-  const worst = number(onlyText(rating.worstRating)) ?? 0;
+  const [value, best, worst] = [rating.ratingValue, rating.bestRating, rating.worstRating].map(
+    (raw) => number(onlyText(raw)),
+  );
   const counts = ratingCounts(rating);
   const isUnrated = counts.length > 0 && counts.every((one) => one === 0);
-  if (value === null || value <= 0 || isUnrated) return null;
+  return isUnrated ? null : scaledRating(value ?? null, best ?? null, worst ?? 0);
+}
+
+/** A rating and its scale: "4.5 out of 5", "9/10". */
+const ratingOfScale =
+  /(\d+(?:[.,]\d+)?)\s?(?:\/|out of|of|von|sur|su|de|di|av|af|van|z|из)\s?(\d+)(?![.,]?\d)/iu;
+
+/**
+ * Returns the rating in a text by the rules of ratingOf(). Null for several numbers without a
+ * scale.
+ */
+export function shownRating(text: string): number | null {
+  const [, value, best] = ratingOfScale.exec(text) ?? [];
+  if (value !== undefined) return scaledRating(number(value), number(best), 0);
+  const numbers = text.match(/\d+(?:[.,]\d+)?/g) ?? [];
+  return numbers.length === 1 && !text.includes('%')
+    ? scaledRating(number(numbers[0]), null, 0)
+    : null;
+}
+
+function scaledRating(value: number | null, best: number | null, worst: number): number | null {
+  if (value === null || value <= 0) return null;
   // Some shops write the best rating of their customers instead of the maximum of the scale.
   const hasScale = best !== null && Number.isInteger(best) && best > 0;
   const highest = hasScale ? best : maxRating;
