@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, DescService } from '@bufbuild/protobuf';
 import { type Endpoint, endpointsOf } from '../src/contract/endpoint.ts';
 import { restName } from '../src/contract/rest-form.ts';
-import { submitOptionFields } from '../src/contract/submit-options.ts';
+import { limitOptionNames, submitOptionFields } from '../src/contract/submit-options.ts';
 import { parse, type Template } from './paths/parse.ts';
 
 /** Returns the paths that a declared path is served under; the first one is documented first. */
@@ -19,8 +19,7 @@ export interface ServedEndpoint extends Endpoint {
   exported: ServedEndpoint | null;
   /**
    * Names of query parameters that a body must not have. Other unknown fields of a body are
-   * ignored; to ignore one of these would release the records of a job that its caller discards, or
-   * charge more than the caller allows.
+   * ignored; to ignore one of these would do what the caller excludes.
    */
   queryOnly: readonly string[];
 }
@@ -50,13 +49,10 @@ export function servedEndpoints(
   return served;
 }
 
-/** Options that keep a submission from charging more than its caller allows. */
-const limitNames = ['max_credits', 'validate_only'];
-
 function queryOnlyNames(endpoint: Endpoint): string[] {
   const { verb, body, takesOptions } = endpoint;
   if (verb === 'GET') return [];
-  const options = body === '' ? submitOptionFields.map(({ name }) => name) : limitNames;
+  const options = body === '' ? submitOptionFields.map(({ name }) => name) : limitOptionNames;
   const { queryFields } = fieldPlaces(endpoint);
   return [...queryFields.map(restName), ...(takesOptions ? options : [])];
 }

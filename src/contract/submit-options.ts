@@ -24,6 +24,9 @@ export type JobOptions = Omit<SubmitOptionValues, 'validateOnly'>;
 /** Fields of the options, in the order of the contract. */
 export const submitOptionFields: readonly DescField[] = SubmitOptionsSchema.fields;
 
+/** Options that keep a submission from charging more than its caller allows. */
+export const limitOptionNames: readonly string[] = ['max_credits', 'validate_only'];
+
 /** Returns the name of an option in the metadata of an RPC: `gleaner-max-credits`. */
 export const submitOptionMetadata = ({ name }: DescField) => `gleaner-${name.replaceAll('_', '-')}`;
 
