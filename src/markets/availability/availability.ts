@@ -93,8 +93,9 @@ for (const [phrase, kind] of [...kinds]) {
 /** Tokens of the longest phrase by the first token of its phrases. */
 const maxPhraseTokens = new Map<string, number>();
 for (const phrase of kinds.keys()) {
-  const [first = '', ...others] = phrase.split(' ');
-  maxPhraseTokens.set(first, Math.max(maxPhraseTokens.get(first) ?? 0, 1 + others.length));
+  const tokens = phrase.split(' ');
+  const [first = ''] = tokens;
+  maxPhraseTokens.set(first, Math.max(maxPhraseTokens.get(first) ?? 0, tokens.length));
 }
 
 /** A word or phrase of a clause, or a number. */

@@ -161,8 +161,8 @@ function stockOf(value: Json | undefined, { work }: StructuredData): Availabilit
     return readAvailability(stated);
   });
   const nothing = readAvailability(null);
-  const [first = nothing, ...others] = states;
-  return others.every(({ available }) => available === first.available) ? first : nothing;
+  const [first = nothing] = states;
+  return states.every(({ available }) => available === first.available) ? first : nothing;
 }
 
 /** Returns the struck price. Null if it can mean several amounts. */
@@ -253,10 +253,10 @@ export function offersOf(item: JsonObject, data: StructuredData, url: string): S
 const maxParameters = 500;
 
 /** Returns an absolute address without its scheme and its parameters, and its parameters. */
-function placeOf(address: string) {
-  const [place = '', parameters = ''] = address.split('#')[0]!.split('?', 2);
+function addressParts(address: string) {
+  const [path = '', parameters = ''] = address.split('#')[0]!.split('?', 2);
   return {
-    place: place.replace(/^https?:\/\/(?:www\.)?/, '').replace(/\/$/, ''),
+    path: path.replace(/^https?:\/\/(?:www\.)?/, '').replace(/\/$/, ''),
     parameters: new Set(parameters.slice(0, maxParameters).split('&').filter(Boolean)),
   };
 }
@@ -267,12 +267,12 @@ function addressedOffers(
   url: string,
 ): readonly StructuredOffer[] {
   if (offers.length < 2 || offers.some((offer) => offer.url === null)) return offers;
-  const page = placeOf(url);
+  const page = addressParts(url);
   // The page can have other parameters, such as those of a campaign.
   const common = offers.map((offer) => {
-    const { place, parameters } = placeOf(offer.url!);
+    const { path, parameters } = addressParts(offer.url!);
     const isCommon = [...parameters].every((parameter) => page.parameters.has(parameter));
-    return place === page.place && isCommon ? parameters.size : -1;
+    return path === page.path && isCommon ? parameters.size : -1;
   });
   const most = common.reduce((highest, one) => Math.max(highest, one));
   return most < 0 ? offers : offers.filter((_offer, at) => common[at] === most);
