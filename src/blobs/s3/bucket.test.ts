@@ -79,11 +79,19 @@ test('every part has its MD5', async () => {
   const bucket = await bucketAt((request, response) => {
     request.resume().on('end', () => {
       received.push(request.headers['content-md5']);
-      response.end();
+      response.setHeader('etag', '"1"').end();
     });
   });
   await bucket.put('x', 'text/plain', inChunks(Buffer.from('x')), never);
   expect(received).toEqual([createHash('md5').update('x').digest('base64')]);
+});
+
+test('the page of another service is no written object', async () => {
+  const bucket = await bucketAt((request, response) => {
+    request.resume().on('end', () => response.end('<!doctype html>'));
+  });
+  const written = bucket.put('x', 'text/plain', inChunks(Buffer.from('x')), never);
+  await expect(written).rejects.toThrow('the response has no ETag');
 });
 
 const s3 = await startS3();

@@ -30,8 +30,8 @@ export interface UploadRequest {
 /**
  * Uploads an object, which appears when it is complete: with one request, or in parts if it has
  * more than 8 MiB. The parts of a failed upload are removed, if the service responds. Rejects with
- * the error of the chunks, or with the error of the client after `convert`, or as soon as `signal`
- * is aborted.
+ * the error of the chunks, or, after `convert`, with the error of the client or of a response that
+ * has no ETag, or as soon as `signal` is aborted.
  */
 export async function uploadObject(
   client: S3Client,
@@ -62,7 +62,9 @@ export async function uploadObject(
       ContentType: contentType,
     };
     const options = { partSize: partBytes, queueSize: concurrency, abortController };
-    await new Upload({ client, params, ...options }).done();
+    const { ETag } = await new Upload({ client, params, ...options }).done();
+    // A console or a login page, for example, responds to everything with a web page.
+    if (!ETag) throw new Error('the response has no ETag, so it is not that of an S3 service');
   } catch (error) {
     body.destroy();
     throw sourceFailure ? sourceFailure.error : convert(error);
