@@ -1,11 +1,10 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
 import {
-  type ByteStream,
   createGleanerClient,
   type GleanerClient,
   GleanerError,
@@ -156,10 +155,13 @@ function nameOf(source: Source, variable: string, profile: string): string {
   return source === 'profile' ? `the profile "${profile}"` : source;
 }
 
-/** Writes a stream to standard output or a file. A file gets its final name when it is complete. */
+/**
+ * Writes a stream to standard output or a file. A file gets its final name when it is complete; a
+ * device or a pipe is written to, not replaced.
+ */
 export async function writeStream(
   { io, signal, write }: CommandSession,
-  stream: ByteStream,
+  stream: AsyncIterable<Uint8Array>,
   output: string | undefined,
 ): Promise<void> {
   if (output === undefined || output === '-') {
@@ -167,13 +169,15 @@ export async function writeStream(
     return;
   }
   const path = io.path(output);
-  const draft = draftPath(path);
+  const present = await stat(path).catch(() => undefined);
+  const isFile = present === undefined || present.isFile();
+  const draft = isFile ? draftPath(path) : path;
   try {
     const bytes = Readable.from(stream, { objectMode: false });
     await pipeline(bytes, createWriteStream(draft), { signal });
-    await rename(draft, path);
+    if (isFile) await rename(draft, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    if (isFile) await rm(draft, { force: true });
     throw error;
   }
 }
