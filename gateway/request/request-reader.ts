@@ -189,7 +189,7 @@ function refuseQueryOnly(
 }
 
 /**
- * Creates the reader of a JSON body that has these fields. Undefined if it needs not be read: it
+ * Creates the reader of a JSON body that has these fields. Undefined if it need not be read: it
  * has no fields, and no names that belong into the query.
  */
 function jsonReader(
