@@ -103,6 +103,12 @@ test.each([
     '$7.50',
     '$9.00',
   ],
+  [
+    'a unit price before the price',
+    row(`${price('$0.50')}/ounce ${price('$7.50')}`),
+    '$7.50',
+    null,
+  ],
 ])('reads %s', (_, rows, expected, original) => {
   const found = read(rows);
   expect([found.price, found.original]).toEqual([expected, original]);

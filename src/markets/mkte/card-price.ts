@@ -2,7 +2,8 @@ import { attribute, type Element, hasClass, oneLine, words } from '../html/html.
 import type { Node } from '../html/html-tree.ts';
 import { priceAmount, priceCurrency } from '../money/money.ts';
 import { anyOf } from '../patterns.ts';
-import { priceText } from './price.ts';
+import { isConditionText } from './offers.ts';
+import { isPerUnit, priceText } from './price.ts';
 
 /** Price of a result as the page shows it. */
 export interface CardPrice {
@@ -95,7 +96,8 @@ class OfferReader {
     const text = priceText(element);
     if (isStruck(element)) this.last.struck ??= text;
     // A text price that is not struck is a price per unit.
-    if (isStruck(element) || hasClass(element, 'a-text-price') || text === null) return;
+    const isOther = hasClass(element, 'a-text-price') || isPerUnit(element);
+    if (isStruck(element) || isOther || text === null) return;
     if (this.last.price !== null) this.open(this.last.asin);
     this.last.price = text;
   }
@@ -122,14 +124,6 @@ class OfferReader {
   }
 }
 
-/** Texts of trials, memberships and rentals beside a price, in the languages of the stores. */
-const conditions: readonly RegExp[] = [
-  /\b(?:with|for|mit|für|avec|pour|con|per|para)\b.{0,60}\b(?:trial|members?(?:hip)?|subscription|abo|essai|abonn\p{L}+|adhésion|prova|abbona\p{L}+|iscrizione|prueba|suscripci\p{L}+|membresía)(?!\p{L})/iu,
-  /\bmit\b.{0,60}(?:probe\p{L}*|mitglied\p{L}*)/iu,
-  /kindle unlimited|exclusive prime price|prime[- ]exclusive|prime exclusive|prix exclusif prime|exklusiver prime|prezzo esclusivo prime|precio exclusivo prime/iu,
-  /会員|体験|メンバーシップ|読み放題|聴き放題/u,
-  /\bto rent\b|\brental\b|\b(?:zum )?(?:aus)?leihen\b|\blocation\b|\blouer\b|\bnoleggi\p{L}+|\balquil\p{L}+|レンタル/iu,
-];
 /**
  * Lines about another price than the one beside them: "Or $9.99 with …", "Join Prime to buy this at
  * $20".
@@ -160,10 +154,7 @@ function isConditional({ price, notes }: CardOffer): boolean {
   if (price === null || !/[1-9]/.test(price)) return true;
   // A line about a free offer is not about a price above 0.
   return notes.some(
-    (note) =>
-      !otherPrice.test(note) &&
-      !freeWords.test(note) &&
-      conditions.some((condition) => condition.test(note)),
+    (note) => !otherPrice.test(note) && !freeWords.test(note) && isConditionText(note),
   );
 }
 

@@ -1,19 +1,29 @@
 /** Multipliers of abbreviated counts: "84.7K", "8.4万", "12 mil", "3 Mio." */
 const scales: readonly (readonly [RegExp, number])[] = [
-  [/^(?:k|mil|mila|tsd)$/i, 1e3],
+  [/^(?:k|mil|mila|tsd|tys|千)$/i, 1e3],
   [/^(?:m|mio|mill)$/i, 1e6],
-  [/^万$/, 1e4],
+  [/^[万萬]$/, 1e4],
+  [/^lakh$/i, 1e5],
 ];
+
+/** A rating without its scale: "4.3", "4 stars". Other words tell a count: "3 ratings". */
+const onlyRating = /^\s*\d(?:[.,]\d{1,2})?(?:\s+stars?)?\s*$/i;
+
+const isScale = (digits: string | undefined) =>
+  digits !== undefined && /^5(?:[.,]0)?$/.test(digits);
 
 /**
  * Returns the rating in text such as "4.2 out of 5 stars", "4,3 von 5 Sternen" or "5つ星のうち3.4", with
  * a decimal point and the digits of the text. Languages that state the scale first have 5 as the
- * first of two numbers. Null for no rating from 0 to 5.
+ * first of two numbers. Null for another scale, and for no rating from 0 to 5.
  */
 export function ratingText(text: string | null): string | null {
   const [first, second] = (text ?? '').match(/\d+(?:[.,]\d+)?/g) ?? [];
-  const rating = (first === '5' && second !== undefined ? second : first)?.replace(',', '.');
-  return rating !== undefined && Number(rating) <= 5 ? rating : null;
+  if (second === undefined && !onlyRating.test(text ?? '')) return null;
+  if (second !== undefined && !isScale(first) && !isScale(second)) return null;
+  const digits = first === '5' && second !== undefined ? second : first;
+  const rating = digits?.replace(',', '.') ?? '';
+  return /^\d(?:\.\d{1,2})?$/.test(rating) && Number(rating) <= 5 ? rating : null;
 }
 
 export function ratingIn(text: string | null): number | null {
@@ -26,13 +36,16 @@ export function ratingIn(text: string | null): number | null {
  * valoraciones". Null if there is none or the text abbreviates the number ("84.7K").
  */
 export function exactCount(text: string | null): string | null {
-  const match = /(\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?!\d)\s?([.,]?\d*\s?[A-Za-z万]*)/.exec(text ?? '');
-  if (!match || /^[.,]\d/.test(match[2]!) || scaleOf(match[2]!) !== 1) return null;
+  const match = /(\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?!\d)\s?([.,]?\d*\s?[A-Za-z万萬千]*)/.exec(
+    text ?? '',
+  );
+  if (!match || /^[.,]\d/.test(match[2]!) || scaleOf(match[2]!) !== null) return null;
   return match[1]!.replace(/\D/g, '');
 }
 
-function scaleOf(unit: string): number {
-  return scales.find(([pattern]) => pattern.test(unit.trim()))?.[1] ?? 1;
+/** Returns the multiplier that a unit stands for. Null for any other word. */
+function scaleOf(unit: string): number | null {
+  return scales.find(([pattern]) => pattern.test(unit.trim()))?.[1] ?? null;
 }
 
 /**
@@ -42,7 +55,8 @@ function scaleOf(unit: string): number {
 export function roughCount(text: string | null): number | null {
   const exact = exactCount(text);
   if (exact !== null) return Number(exact);
-  const match = /(?<!\d)(\d+(?:[.,]\d+)?)\s?([A-Za-z万]+)/.exec(text ?? '');
-  if (!match) return null;
-  return Math.round(Number(match[1]!.replace(',', '.')) * scaleOf(match[2]!));
+  const match = /(?<![\d.,])(\d+(?:[.,]\d+)?)\s?([A-Za-z万萬千]+)/.exec(text ?? '');
+  const scale = scaleOf(match?.[2] ?? '');
+  if (!match || scale === null) return null;
+  return Math.round(Number(match[1]!.replace(',', '.')) * scale);
 }

@@ -3,11 +3,11 @@ import { type Element, outwards } from '../html/html.ts';
 /** Types of offers on a page. */
 export type OfferKind = 'new' | 'used' | 'subscription' | 'member';
 
-/** Offer types in order of preference. Offers for members only are never used. */
+/** Offer types in order of preference. Offers for members only and rentals are never used. */
 export const offerKinds: readonly OfferKind[] = ['new', 'used', 'subscription'];
 
 const patterns: readonly (readonly [OfferKind, RegExp])[] = [
-  ['member', /prime|member|upsell|unlimited|audible/i],
+  ['member', /prime|member|upsell|unlimited|audible|^rent/i],
   ['subscription', /sns|subscri/i],
   ['used', /used|renewed|refurb|collectible/i],
 ];
@@ -24,7 +24,7 @@ export function kindNamed(name: string): OfferKind {
 export function offerKind(element: Element): OfferKind {
   for (const { attribs } of outwards(element)) {
     const id = attribs.id ?? '';
-    const row = /accordionrow(?!s)/i.test(id) || /^used/i.test(id) ? id : undefined;
+    const row = /accordionrow(?!s)/i.test(id) || /^(?:used|rent)/i.test(id) ? id : undefined;
     const name = attribs['data-csa-c-buying-option-type'] ?? row;
     if (name !== undefined) return kindNamed(name);
   }
@@ -38,4 +38,18 @@ export function offerKind(element: Element): OfferKind {
 export function ofOffer(elements: readonly Element[], kind: OfferKind): Element[] {
   const own = elements.filter((element) => offerKind(element) === kind);
   return own.length > 0 ? own : elements.filter((element) => offerKind(element) !== 'member');
+}
+
+/** Texts of trials, memberships and rentals beside a price, in the languages of the stores. */
+const conditions: readonly RegExp[] = [
+  /\b(?:with|for|mit|für|avec|pour|con|per|para)\b.{0,60}\b(?:trial|members?(?:hip)?|subscription|abo|essai|abonn\p{L}+|adhésion|prova|abbona\p{L}+|iscrizione|prueba|suscripci\p{L}+|membresía)(?!\p{L})/iu,
+  /\bmit\b.{0,60}(?:probe\p{L}*|mitglied\p{L}*)/iu,
+  /kindle unlimited|exclusive prime price|prime[- ]exclusive|prime exclusive|prix exclusif prime|exklusiver prime|prezzo esclusivo prime|precio exclusivo prime/iu,
+  /会員|体験|メンバーシップ|読み放題|聴き放題/u,
+  /\bto rent\b|\brental\b|\b(?:zum )?(?:aus)?leihen\b|\blocation\b|\blouer\b|\bnoleggi\p{L}+|\balquil\p{L}+|レンタル/iu,
+];
+
+/** Returns true for a text about a trial, a membership, or a rental. */
+export function isConditionText(text: string): boolean {
+  return conditions.some((condition) => condition.test(text));
 }

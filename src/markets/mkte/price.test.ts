@@ -68,4 +68,46 @@ describe('prices', () => {
       '<div id="primeSavingsUpsellAccordionRow"><div id="corePrice_feature_div"><span class="a-price"><span class="a-offscreen">$9.00</span></span></div></div>';
     expect(priceIn(member).amount).toBeNull();
   });
+
+  const offer = (text: string, names = 'a-price') =>
+    `<span class="${names}"><span class="a-offscreen">${text}</span></span>`;
+
+  it('are not those of trials, rentals, units, months, and other products', () => {
+    const format = (note: string) =>
+      `<div id="tmmSwatches"><p class="swatchElement selected"><b class="slot-price">$0.00</b>${note}</p></div>`;
+    expect(priceIn(format('Free with your Audible trial')).amount).toBeNull();
+    expect(priceIn(format('')).amount).toBe(0);
+    const rent = '<div id="rentBuySection"><p class="offer-price">$5.00</p></div>';
+    const book = (inner: string) => priceIn(`<div id="buybox">${inner}</div>`).amount;
+    expect(book(rent)).toBeNull();
+    expect(book(`${rent}<p class="offer-price">$50.00</p>`)).toBe(50);
+    expect(price(`${offer('$0.50')}<span>/ounce</span>`).amount).toBeNull();
+    expect(price(`${offer('$0.50')}/ounce ${offer('$8.00')}`).amount).toBe(8);
+    expect(price(`<p>${offer('$25.00')}</p>/mo`).amount).toBeNull();
+    const toPay = offer('$7.00', 'a-price priceToPay');
+    expect(priceIn(`<div class="a-carousel">${toPay}</div>`).amount).toBeNull();
+    expect(priceIn(`<div>${toPay}</div>`).amount).toBe(7);
+  });
+
+  it('of a used offer have no list price of the new one', () => {
+    const used = '<div id="usedBuySection"><p class="offer-price">$5.00</p></div>';
+    expect(priceIn(`${used}<p id="listPrice">$20.00</p>`)).toMatchObject({
+      amount: 5,
+      original_price: null,
+    });
+  });
+
+  it('of renewed items are of used offers', () => {
+    const line = `<div id="olp_feature_div"><a>Renewed (5) from ${offer('$8.00')}</a></div>`;
+    expect(readPrice(parseHtml(line), 'USD')).toMatchObject({ kind: 'used', price: { amount: 8 } });
+  });
+
+  it('in script data are not guessed from two readings', () => {
+    const metrics = (digits: string) =>
+      priceIn(
+        `<div id="cerberus-data-metrics" data-asin-price="${digits}" data-asin-currency-code="EUR">`,
+      ).amount;
+    expect(metrics('1.299')).toBeNull();
+    expect(metrics('12.99')).toBe(12.99);
+  });
 });

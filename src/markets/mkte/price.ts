@@ -1,4 +1,4 @@
-import { object, objects, positive, text } from '../fields.ts';
+import { object, objects, text } from '../fields.ts';
 import {
   allById,
   attribute,
@@ -13,9 +13,10 @@ import {
   priceWords,
   words,
 } from '../html/html.ts';
+import { isElement } from '../html/html-tree.ts';
 import { parseJson } from '../json/script-json.ts';
-import { priceAmount, priceCurrency, shownPrice } from '../money/money.ts';
-import { kindNamed, type OfferKind, offerKind, offerKinds } from './offers.ts';
+import { datumAmount, priceAmount, priceCurrency, shownPrice } from '../money/money.ts';
+import { isConditionText, kindNamed, type OfferKind, offerKind, offerKinds } from './offers.ts';
 
 /** Price of an offer, in currency units. */
 export interface Price {
@@ -98,8 +99,25 @@ export function priceText(element: Element | undefined): string | null {
   return visible !== null && /\d/.test(visible) ? shownPrice(visible) : null;
 }
 
+/** Returns true for a price with its unit or period after it: "$0.50/ounce", "$25/mo". */
+export function isPerUnit(element: Element): boolean {
+  const next = element.next ?? (element.parent as Element | null)?.next;
+  if (!next) return false;
+  const following = isElement(next) ? words(next) : (next as { data?: string }).data;
+  return /^\s*\//.test(following ?? '');
+}
+
 function isUnitPrice(element: Element): boolean {
   for (const outer of outwards(element)) if (hasClass(outer, 'pricePerUnit')) return true;
+  return isPerUnit(element);
+}
+
+/** Names of blocks with other products. */
+const otherProducts = /carousel|similarit|compar|sponsored|recommend|bundle|fbt/i;
+
+function isOfOtherProduct(element: Element): boolean {
+  for (const { attribs } of outwards(element))
+    if (otherProducts.test(`${attribs.id ?? ''} ${attribs.class ?? ''}`)) return true;
   return false;
 }
 
@@ -122,9 +140,13 @@ function blockPrices(page: HtmlPage): Priced[] {
 function olderPrices(page: HtmlPage): Priced[] {
   const single = priceIds.flatMap((id) => allById(page, id));
   const inBooks = bookBlocks.flatMap(([id, selector]) =>
-    findAll(byId(page, id), selector).slice(0, 1),
+    findAll(byId(page, id), selector)
+      .filter((element) => offerKind(element) !== 'member')
+      .slice(0, 1),
   );
-  const anywhere = findAll(page.root, '.priceToPay, .apexPriceToPay');
+  const anywhere = findAll(page.root, '.priceToPay, .apexPriceToPay').filter(
+    (element) => !isOfOtherProduct(element) && !isPerUnit(element),
+  );
   return [...single, ...inBooks, ...anywhere].flatMap((element) => {
     const text = priceText(element);
     const kind = element.attribs.id === 'usedPrice' ? 'used' : offerKind(element);
@@ -150,8 +172,8 @@ function dataPrices(page: HtmlPage): Priced[] {
     },
   );
   const metrics = byId(page, 'cerberus-data-metrics');
-  const amount = positive(attribute(metrics, 'data-asin-price'));
   const code = attribute(metrics, 'data-asin-currency-code');
+  const amount = datumAmount(attribute(metrics, 'data-asin-price'), code);
   const measured: Priced[] =
     amount === null || code === null ? [] : [{ kind: 'new', text: `${code} ${amount.toFixed(2)}` }];
   return [...fromOptions, ...inputs, ...measured];
@@ -162,7 +184,8 @@ function formatPrices(page: HtmlPage): Priced[] {
   const selected = find(byId(page, 'tmmSwatches'), '.swatchElement.selected');
   const text =
     priceText(find(selected, '.a-color-price')) ?? priceText(find(selected, '.slot-price'));
-  return text === null ? [] : [{ kind: byId(page, 'usedOnlyBuybox') ? 'used' : 'new', text }];
+  if (selected === undefined || text === null) return [];
+  return [{ kind: byId(page, 'usedOnlyBuybox') ? 'used' : 'new', text, block: selected }];
 }
 
 /** Places of the line with the lowest price of all offers: "3 New from $8.00". */
@@ -182,7 +205,7 @@ const lineKinds: readonly (readonly [OfferKind, RegExp])[] = [
   ['member', /prime|member/i],
   [
     'used',
-    /used|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu,
+    /used|renewed|refurb|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu,
   ],
   ['new', /new|neu|nuov|nuev|novo|新品|nya?\b|nieuw|now[ey]|yeni/iu],
 ];
@@ -217,12 +240,18 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
       if (originalPrice !== null) return originalPrice;
     }
   }
+  if (chosen.kind !== 'new') return null;
   for (const id of originalIds) {
     const originalPrice = priceText(byId(page, id));
     if (originalPrice !== null) return originalPrice;
   }
   const older = find(byId(page, 'price'), '.priceBlockStrikePriceString, .a-text-strike');
   return priceText(older);
+}
+
+/** Returns true if the text beside a price of 0 is about a trial or a membership. */
+function isTrial({ block }: Priced): boolean {
+  return isConditionText(words(block) ?? '');
 }
 
 /**
@@ -242,7 +271,7 @@ export function readPrice(page: HtmlPage, home: string | null): { price: Price; 
   for (const chosen of [...ranked, ...formatPrices(page), ...inLine]) {
     const currency = priceCurrency(chosen.text, home);
     const amount = priceAmount(chosen.text, currency);
-    if (amount === null) continue;
+    if (amount === null || (amount === 0 && isTrial(chosen))) continue;
     const struck = originalText(page, chosen);
     const original = struck === null ? null : priceAmount(struck, currency);
     const higher = original !== null && original > amount ? original : null;
