@@ -492,6 +492,8 @@ const unknown: readonly string[] = [
   'Free shipping',
   'Delivery in 2 days',
   'Bald verfügbar',
+  'Item No. 12',
+  'Stock no. A-1',
   'Demnächst lieferbar',
   'Bald wieder auf Lager',
   'Benachrichtigen, wenn verfügbar',

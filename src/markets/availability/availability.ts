@@ -300,10 +300,14 @@ const schemaMeanings: readonly (readonly [
   ['InStock', 'in', ['store', 'neutral']],
 ];
 
+/** Label of the number of an item, not a negation: "Item No. 12". */
+const itemNumber = /(?<!in )\b(?:item|product|article|stock|part|model) no\./i;
+
 /**
  * Returns the schema.org name of a text in a language of the vocabulary, if the whole text fits.
  */
 function readText(text: string): string | null {
+  if (itemNumber.test(text)) return null;
   // A question, a cross, a negative number, and a cut text.
   if (/[?？…✗✘❌🚫]|\.\.|(?<!\S)[-−]\d/u.test(text) || text.length > maxLength) return null;
   const sentences = plainText(text)

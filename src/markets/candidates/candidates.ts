@@ -61,7 +61,7 @@ const defaultRule: CandidateRule = { keyOf: plainKey, marked: 'agrees', disagree
  * Source of values that the page shows anywhere: no evidence for them, but against values that it
  * lacks.
  */
-const visibleSource = 'shown';
+export const visibleSource = 'shown';
 
 /** Number of sources of a rung below structured data that have to agree. */
 const neededSources = 2;

@@ -220,9 +220,7 @@ describe('a page whose structured data it contradicts', () => {
     const inStock = euros(12.5, { availability: 'https://schema.org/InStock' });
     const soldOut = '<p class="stock">Sold out</p>';
     expect(read(jsonLd(inStock) + page(soldOut))).toMatchObject({ available: false });
-    expect(read(jsonLd(inStock) + page(`${soldOut}${shown}`))).toMatchObject({
-      availability: 'InStock',
-    });
+    expect(read(jsonLd(inStock) + page(`${soldOut}${shown}`))?.available).toBeNull();
   });
 
   test('has no price if the page shows others and marks none, and reports them', () => {
@@ -265,6 +263,18 @@ describe('a page whose structured data it contradicts', () => {
       'InStock',
       'InStock',
     ]);
+  });
+
+  test('is unknown if the data and a control contradict the text about stock', () => {
+    const text = '<p class="stock">Out of stock</p>';
+    const stated = (name: string) =>
+      jsonLd(euros(12.5, { availability: `https://schema.org/${name}` }));
+    const record = read(stated('InStock') + page(shown + text));
+    expect(record).toMatchObject({ price: 12.5, availability: null });
+    expect(record?.contradictions.map(({ value }) => value)).toEqual(['InStock', 'OutOfStock']);
+    expect(read(stated('OutOfStock') + page(shown + text))?.availability).toBe('OutOfStock');
+    const numbered = '<p class="stock">Item No. 12</p>';
+    expect(read(stated('InStock') + page(shown + numbered))?.availability).toBe('InStock');
   });
 
   test('has the offer that the page shows', () => {

@@ -1,5 +1,5 @@
 import { readAvailability } from '../availability/availability.ts';
-import type { Candidate } from '../candidates/candidates.ts';
+import { type Candidate, visibleSource } from '../candidates/candidates.ts';
 import { type Element, workOf } from '../html/html.ts';
 import { labelledText } from '../html/label-text.ts';
 import { lineOf, namesOf, shortText, upwards } from '../html/visible-text.ts';
@@ -110,6 +110,8 @@ function textCandidates(stated: StatedStock | null, control: PurchaseControl | n
   };
   const found = [pageCandidate({ ...candidate, source: 'text' })];
   if (isMarked) found.push(pageCandidate({ ...candidate, source: 'only text' }));
+  // No evidence beside a control that buys the product, but structured data must not deny it.
+  else if (!available) found.push(pageCandidate({ ...candidate, source: visibleSource }));
   return found;
 }
 
