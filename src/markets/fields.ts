@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-import { priceAmount } from './money/money.ts';
+import { datumAmount, priceAmount } from './money/money.ts';
 
 /** Returns the value if it is an object, otherwise an empty object. */
 export function object(value: unknown): JsonObject {
@@ -85,10 +85,12 @@ export function positive(value: unknown): number | null {
 
 /**
  * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp
- * 8.000" (4000) or "IDR 12.500,00", by the rules of priceAmount(). Null for 0.
+ * 8.000" (4000) or "IDR 12.500,00", by the rules of priceAmount(). Null for 0 and for a number
+ * with a fraction, which rupiah have not.
  */
 export function rupiah(value: unknown): number | null {
-  return positive(typeof value === 'string' ? priceAmount(value, 'IDR') : value);
+  if (typeof value === 'string') return positive(priceAmount(value, 'IDR'));
+  return typeof value === 'number' ? datumAmount(value, 'IDR') : null;
 }
 
 /**

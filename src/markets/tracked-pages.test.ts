@@ -105,3 +105,15 @@ test('a page of mktf without availability does not state it', () => {
   expect(availableWith(false, false)).toBe(false);
   expect(availableWith(undefined, true)).toBe(true);
 });
+
+test('a page of mktf has no price with a price that cannot be read or can be in cents', () => {
+  const priceOf = (...prices: unknown[]) => {
+    const variants = prices.map((price) => ({ id: 1, price, compare_at_price: '99.00' }));
+    const item = mktf.tracked!.search!({ id: 1, variants } as unknown as JsonObject);
+    return [item?.price, item?.details.listPrice];
+  };
+  expect(priceOf('12.00', '9.00')).toEqual([9, 99]);
+  expect(priceOf(9.5)).toEqual([9.5, 99]);
+  expect(priceOf('1,999.00', '9.00')).toEqual([null, null]);
+  expect(priceOf(1999, '9.00')).toEqual([null, null]);
+});

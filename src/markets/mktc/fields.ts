@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import type { RecordFields } from '../../quality/record-schema.ts';
 import { integer, number, object, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
-import { trackedItem, valueAt } from '../tracked.ts';
+import { type ItemReading, trackedItem, valueAt } from '../tracked.ts';
+import { unavailableState } from './summary.ts';
 
 const productFields: RecordFields = {
   status: 'string?',
@@ -62,9 +63,15 @@ export const listedFields: ListedFields = {
   },
 };
 
+/** Returns an item with an unknown availability if its state contradicts that it can be bought. */
+function withState(item: ItemReading, state: Json | undefined): ItemReading {
+  const isContradicted = item.available === true && unavailableState.test(text(state) ?? '');
+  return isContradicted ? { ...item, available: null } : item;
+}
+
 function product(record: JsonObject) {
   const summary = object(valueAt(record, 'data.summary'));
-  return trackedItem(summary.id, {
+  const item = trackedItem(summary.id, {
     title: text(summary.name),
     price: number(valueAt(summary, 'price.price')),
     currency: text(valueAt(summary, 'price.currency')),
@@ -76,10 +83,11 @@ function product(record: JsonObject) {
     reviews: integer(summary.totalReview),
     seller: text(valueAt(summary, 'merchant.name')),
   });
+  return withState(item, summary.status);
 }
 
-const merchant = (record: JsonObject) =>
-  trackedItem(record.id, {
+const merchant = (record: JsonObject) => {
+  const item = trackedItem(record.id, {
     title: text(record.name),
     price: number(record.price),
     currency: 'IDR',
@@ -92,5 +100,7 @@ const merchant = (record: JsonObject) =>
     reviews: integer(record.review_count),
     seller: text(valueAt(record, 'merchant.name')),
   });
+  return withState(item, record.status);
+};
 
 export const tracked: TrackedPages = { product, merchant };

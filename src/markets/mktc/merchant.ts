@@ -8,9 +8,9 @@ import {
   firstInteger,
   integer,
   list,
-  number,
   object,
   objects,
+  percent,
   positive,
   rupiah,
   text,
@@ -19,7 +19,7 @@ import type { ListReader } from '../market.ts';
 import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { parseEnvelope } from './faults.ts';
 import { addFilters, headers, merchantPage, site } from './site.ts';
-import { merchantType } from './summary.ts';
+import { merchantType, starsOf } from './summary.ts';
 
 const perPage = 40;
 /** Default maximum of products. */
@@ -66,17 +66,16 @@ function entry(product: JsonObject): JsonObject {
   const price = object(product.price);
   const review = object(product.review);
   const sold = object(product.soldRangeCount);
-  const stars = positive(review.absoluteRating) ?? positive(review.rating);
   return {
     ...product,
     id: text(product.id) ?? text(product.sku) ?? text(product.itemSku),
     name: text(product.name),
     price: rupiah(price.minPrice) ?? rupiah(price.offerPriceDisplay) ?? rupiah(price.priceDisplay),
     original_price: rupiah(price.strikeThroughPriceDisplay),
-    discount_percentage: number(price.discount),
-    rating: stars !== null && stars <= 5 ? stars : null,
-    review_count: integer(review.count),
-    sold_count: integer(product.soldCountTotal) ?? count(sold.id) ?? count(sold.en),
+    discount_percentage: percent(price.discount),
+    rating: starsOf(review, review.absoluteRating),
+    review_count: count(review.count),
+    sold_count: count(product.soldCountTotal) ?? count(sold.id) ?? count(sold.en),
     brand: nameOf(product.brand),
     category:
       text(list(product.categoryNameHierarchy).at(-1)) ??

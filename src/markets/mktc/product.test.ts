@@ -5,6 +5,7 @@ import { fakeProduct } from '../../../sandbox/mktc/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { object } from '../fields.ts';
+import { tracked } from './fields.ts';
 import { product } from './product.ts';
 
 const input = { formattedId: 'ps--ABC-60100-00001', sku: 'ABC-60100-00001-00002' };
@@ -115,6 +116,34 @@ describe('extract()', () => {
       status: null,
       description: null,
     });
+  });
+
+  it('has no rating that is cut off or without reviews, and no negative counts', () => {
+    const ratingOf = (review: JsonObject) => readSummary({ ...page, review }).rating;
+    expect(ratingOf({ rating: 4, count: 8 })).toBeNull();
+    expect(ratingOf({ rating: 4, count: 8, decimalRating: 0 })).toBeNull();
+    expect(ratingOf({ rating: 4.8, count: 8 })).toBe(4.8);
+    expect(ratingOf({ rating: 5, count: 0, decimalRating: 5 })).toBeNull();
+    const negative = { stock: -1, statistics: { sold: -1 }, review: { count: -1 } };
+    expect(readSummary({ ...page, ...negative })).toMatchObject({
+      stock: null,
+      sold: null,
+      totalReview: null,
+    });
+    const price = { offered: 4000.5, totalDiscount: -50 };
+    expect(readSummary({ ...page, price }).price).toMatchObject({
+      price: null,
+      discountPercentage: 50,
+    });
+  });
+
+  it.each(['OUT_OF_STOCK', 'DISCONTINUED'])('is not available with pieces and %s', (tag) => {
+    const summary = (tags: string[]) => ({ data: { summary: readSummary({ ...page, tags }) } });
+    expect(tracked.product!(summary(['AVAILABLE']))?.available).toBe(true);
+    expect(tracked.product!(summary([tag]))?.available).toBeNull();
+    const entry = { id: '1', buyable: true };
+    expect(tracked.merchant!({ ...entry, status: 'AVAILABLE' })?.available).toBe(true);
+    expect(tracked.merchant!({ ...entry, status: tag })?.available).toBeNull();
   });
 
   it('tolerates unexpected types in every place', () => {

@@ -7,7 +7,7 @@ import {
   number,
   object,
   objects,
-  positive,
+  percent,
   rupiah,
   text,
   without,
@@ -60,13 +60,23 @@ function statusOf(data: JsonObject): string | null {
 
 /** Returns "OFFICIAL" for an official shop, otherwise the level that the site states. */
 export function merchantType(official: Json | undefined, level?: Json): string | null {
-  return official === true ? 'OFFICIAL' : text(level);
+  return official === true || official === 'true' ? 'OFFICIAL' : text(level);
 }
 
-function stars(review: JsonObject): number | null {
-  const rating = positive(review.decimalRating) ?? positive(review.rating);
-  return rating !== null && rating <= 5 ? rating : null;
+/**
+ * Returns the rating of a review. `exact` is its rating with decimals, which `rating` cuts off: an
+ * integer can be a part of another number. Null without reviews.
+ */
+export function starsOf(review: JsonObject, exact: Json | undefined): number | null {
+  const stated = number(exact) ?? number(review.rating);
+  const isCut = number(exact) === null && Number.isInteger(stated);
+  if (stated === null || isCut || count(review.count) === 0) return null;
+  return stated > 0 && stated <= 5 ? stated : null;
 }
+
+/** Names of states and tags of products that cannot be bought. */
+export const unavailableState =
+  /unavailable|out_of_stock|discontinued|suspended|archived|inactive/i;
 
 /** Returns the SKU of an option's id, such as "is--ABC-60001-00001-00002_PP-3000001". */
 function skuOf(id: Json | undefined): string | null {
@@ -93,6 +103,7 @@ export function readSummary(page: JsonObject): JsonObject {
   const review = object(data.review);
   const statistics = object(data.statistics);
   const brand = object(data.brand);
+  const stock = integer(data.stock);
   const { options, ...rest } = data;
   return {
     ...rest,
@@ -106,13 +117,13 @@ export function readSummary(page: JsonObject): JsonObject {
       price: rupiah(price.offered) ?? rupiah(data.price),
       originalPrice: rupiah(price.listed),
       discountPercentage:
-        number(price.totalDiscount) ?? number(price.listDiscount) ?? number(price.discount),
+        percent(price.totalDiscount) ?? percent(price.listDiscount) ?? percent(price.discount),
       currency: 'IDR',
     },
-    stock: integer(data.stock),
-    sold: integer(statistics.sold) ?? count(statistics.soldLabel),
-    rating: stars(review),
-    totalReview: integer(review.count),
+    stock: stock !== null && stock >= 0 ? stock : null,
+    sold: count(statistics.sold) ?? count(statistics.soldLabel),
+    rating: starsOf(review, review.decimalRating),
+    totalReview: count(review.count),
     merchant: {
       ...merchant,
       id: text(merchant.code) ?? text(merchant.id),

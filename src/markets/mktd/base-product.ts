@@ -1,14 +1,16 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { count, object, objects, positive, text } from '../fields.ts';
+import { count, object, objects, text } from '../fields.ts';
+import { datumAmount } from '../money/money.ts';
 import {
   buildSeller,
-  decimalAmount,
+  currencyCode,
   imageUrl,
   imageUrls,
   type ProductReading,
   type Property,
   parseDescription,
   parseStock,
+  ratingOf,
   type Sku,
   shownAmount,
 } from './product-data.ts';
@@ -20,16 +22,16 @@ import {
 function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'currency'> {
   const real = object(price.real_price);
   const original = object(price.original_price);
-  const currency = text(real.currency) ?? text(price.currency_name) ?? text(price.currency);
+  const currency = currencyCode(real.currency ?? price.currency_name ?? price.currency);
   return {
     price:
-      decimalAmount(real.price_val, currency) ??
-      decimalAmount(price.sale_price_decimal, currency) ??
+      datumAmount(real.price_val, currency) ??
+      datumAmount(price.sale_price_decimal, currency) ??
       shownAmount(real.price_str ?? price.sale_price_format),
     original_price:
-      decimalAmount(price.original_price_value, currency) ??
-      decimalAmount(original.price_val, currency) ??
-      decimalAmount(price.origin_price_decimal, currency) ??
+      datumAmount(price.original_price_value, currency) ??
+      datumAmount(original.price_val, currency) ??
+      datumAmount(price.origin_price_decimal, currency) ??
       shownAmount(price.original_price),
     currency,
   };
@@ -90,20 +92,21 @@ export function readBaseProduct(info: JsonObject): ProductReading {
   const price = object(base.price);
   const seller = object(info.seller);
   const review = object(info.product_detail_review ?? info.review);
-  const currency = text(price.currency) ?? text(price.currency_name);
+  const reviews = count(review.review_count);
+  const currency = currencyCode(price.currency ?? price.currency_name);
   return {
     id: info.product_id,
     title: text(base.title)?.trim() ?? null,
     description: parseDescription(base.desc_detail ?? base.description),
     images: imageUrls(base.images),
     specifications: specificationsOf(base.specifications),
-    price: decimalAmount(price.min_sku_price, currency) ?? shownAmount(price.real_price),
+    price: datumAmount(price.min_sku_price, currency) ?? shownAmount(price.real_price),
     originalPrice:
-      decimalAmount(price.min_sku_original_price, currency) ?? shownAmount(price.original_price),
+      datumAmount(price.min_sku_original_price, currency) ?? shownAmount(price.original_price),
     currency,
     sold: count(base.sold_count ?? info.sold_count),
-    rating: positive(review.product_rating),
-    reviews: count(review.review_count),
+    rating: ratingOf(review.product_rating, reviews),
+    reviews,
     seller: buildSeller(text(seller.seller_id) ?? text(info.seller_id), text(seller.name), seller),
     status: info.status ?? null,
     brand: text(object(info.brand ?? base.brand).name) ?? text(object(info.brand_info).brand_name),

@@ -4,7 +4,7 @@ import { integer, number, object, objects, text } from '../fields.ts';
 import { itemForm } from '../id-form.ts';
 import type { IdForms, ListedFields, Market, TrackedPages } from '../market.ts';
 import { type MarketSamples, sampleIds } from '../sample.ts';
-import { cheapest, lowestPrice, trackedItem, valueAt } from '../tracked.ts';
+import { trackedItem, valueAt } from '../tracked.ts';
 import { product, regions } from './product.ts';
 
 /** Fields that every record of each page has (docs/pages.md). */
@@ -43,23 +43,22 @@ function trackedProduct(record: JsonObject) {
     price: number(sku.price),
     stock: integer(sku.stock),
   }));
-  const offers = objects(record.skus).map((sku) => ({
-    price: number(sku.price),
-    before: number(sku.original_price),
-  }));
-  return trackedItem(item.id, {
+  const values = trackedItem(item.id, {
     title: text(item.title),
-    price: lowestPrice(variants.map(({ price }) => price)) ?? number(item.price),
+    price: number(item.price),
     currency: text(item.currency),
     stock: integer(item.stock),
     sold: integer(item.sold),
     rating: number(item.rating),
     variants,
     brand: text(item.brand),
-    listPrice: cheapest(offers)?.before ?? number(item.original_price),
+    listPrice: number(item.original_price),
     reviews: integer(item.totalReview),
     seller: text(valueAt(item, 'seller.name')),
   });
+  // The page says that the product is not offered, and how many pieces there are.
+  const unavailable = text(valueAt(record, 'product_info.unavailable_info.text'));
+  return unavailable === null ? values : { ...values, available: null };
 }
 
 const tracked: TrackedPages = { product: trackedProduct };

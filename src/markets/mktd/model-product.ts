@@ -1,14 +1,16 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { count, object, objects, positive, text } from '../fields.ts';
+import { count, object, objects, text } from '../fields.ts';
+import { datumAmount } from '../money/money.ts';
 import {
   buildSeller,
-  decimalAmount,
+  currencyCode,
   imageUrl,
   imageUrls,
   type ProductReading,
   type Property,
   parseDescription,
   parseStock,
+  ratingOf,
   type Sku,
   shownAmount,
 } from './product-data.ts';
@@ -56,7 +58,7 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
   return objects(model.skus).map((sku) => {
     const id = text(sku.sku_id);
     const price = prices.get(id ?? '') ?? {};
-    const currency = text(price.currency_name);
+    const currency = currencyCode(price.currency_name);
     const properties = objects(sku.property_pairs)
       .map((pair) => ({
         name: text(pair.sku_property_name) ?? '',
@@ -67,8 +69,8 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
       id,
       name: text(properties.map(({ value }) => value).join(', ')) ?? text(sku.sku_name),
       price:
-        decimalAmount(price.sale_price_decimal, currency) ?? shownAmount(price.sale_price_format),
-      original_price: decimalAmount(price.origin_price_decimal, currency),
+        datumAmount(price.sale_price_decimal, currency) ?? shownAmount(price.sale_price_format),
+      original_price: datumAmount(price.origin_price_decimal, currency),
       currency,
       stock: parseStock(object(sku.sku_quantity).available_quantity),
       status: sku.sku_status ?? null,
@@ -93,10 +95,13 @@ export function readModelProduct(
     object(info.promotion_model ?? model.promotion_model).promotion_product_price,
   );
   const lowest = object(promotion.min_price);
-  const currency = text(lowest.currency_name) ?? text(object(promotion.range_price).currency_name);
+  const currency = currencyCode(
+    lowest.currency_name ?? object(promotion.range_price).currency_name,
+  );
   const seller = object(info.seller_model);
   const review = object(info.review_model ?? data.review_model);
   const ratings = object(object(data.review_info).review_ratings);
+  const reviews = count(review.product_review_count) ?? count(ratings.review_count);
   return {
     id: model.product_id ?? info.product_id,
     title: (text(model.name) ?? text(model.title))?.trim() ?? null,
@@ -104,12 +109,12 @@ export function readModelProduct(
     images: imageUrls(model.images),
     specifications: specificationsOf(model),
     price:
-      decimalAmount(lowest.sale_price_decimal, currency) ?? shownAmount(lowest.sale_price_format),
-    originalPrice: decimalAmount(lowest.origin_price_decimal, currency),
+      datumAmount(lowest.sale_price_decimal, currency) ?? shownAmount(lowest.sale_price_format),
+    originalPrice: datumAmount(lowest.origin_price_decimal, currency),
     currency,
     sold: count(model.sold_count),
-    rating: positive(review.product_overall_score) ?? positive(ratings.overall_score),
-    reviews: count(review.product_review_count) ?? count(ratings.review_count),
+    rating: ratingOf(review.product_overall_score ?? ratings.overall_score, reviews),
+    reviews,
     seller: buildSeller(
       text(model.seller_id) ?? text(seller.seller_id) ?? text(shop.seller_id),
       text(seller.shop_name) ?? text(shop.shop_name),

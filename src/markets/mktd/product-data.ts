@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { absoluteUrl, integer, list, object, positive, text } from '../fields.ts';
 import { parseJson } from '../json/script-json.ts';
-import { priceAmount } from '../money/money.ts';
+import { priceAmount, priceCurrency } from '../money/money.ts';
 
 export interface Property {
   name: string;
@@ -62,17 +62,16 @@ export function shownAmount(value: Json | undefined): number | null {
   return typeof value === 'string' ? positive(priceAmount(value)) : null;
 }
 
-/** Currencies whose amounts have no fraction, so that a point separates thousands: "150.000". */
-const wholeCurrencies: ReadonlySet<string | null> = new Set(['IDR', 'VND']);
+/** Returns the ISO code of a currency's code or sign. Null for a sign of several currencies. */
+export function currencyCode(value: Json | undefined): string | null {
+  const name = text(value);
+  return name === null ? null : priceCurrency(`${name} 1`, null);
+}
 
-/**
- * Returns a price that the page writes as a number or as decimals. Null for 0 and for anything
- * else.
- */
-export function decimalAmount(value: Json | undefined, currency: string | null): number | null {
-  const isGrouped =
-    wholeCurrencies.has(currency) && /^\d{1,3}(?:[.,]\d{3})+$/.test(text(value) ?? '');
-  return positive(isGrouped ? text(value)!.replace(/\D/g, '') : value);
+/** Returns the rating out of 5 of a product with reviews. Null for an unrated product. */
+export function ratingOf(value: Json | undefined, reviews: number | null): number | null {
+  const rating = positive(value);
+  return rating !== null && rating <= 5 && reviews !== 0 ? rating : null;
 }
 
 /** Returns the units in stock if they are a non-negative integer, otherwise null. */

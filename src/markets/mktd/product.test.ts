@@ -6,6 +6,7 @@ import { fakeProduct } from '../../../sandbox/mktd/products.ts';
 import { expectLinear } from '../../../test/support/time/cost.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { list, object, objects } from '../fields.ts';
+import { mktd } from './index.ts';
 import { product, regions } from './product.ts';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -185,10 +186,12 @@ describe('a record', () => {
     ['IDR', '150.000', 150_000],
     ['IDR', '1.250.000', 1_250_000],
     ['IDR', '150000', 150_000],
-    ['IDR', '150000.50', 150_000.5],
+    ['IDR', '150000.50', null],
     ['VND', '120,000', 120_000],
     ['MYR', '129.90', 129.9],
-    ['USD', '24.125', 24.125],
+    ['USD', '24.125', null],
+    ['THB', '1.299', null],
+    ['MYR', '1,299.00', 1299],
   ])('reads decimals of %s: %s', (currency, decimals, amount) => {
     const base = {
       product_id: id,
@@ -209,6 +212,38 @@ describe('a record', () => {
       expect(objects(record.skus)[0]).toMatchObject({ price: amount });
       expect(extract(embedded({ ...info, skus: [] })).product).toMatchObject({ price: amount });
     }
+  });
+
+  it('has no price in several currencies, and the stated one of a SKU without a price', () => {
+    const sku = (price_val: string | null, currency: string, original_price_value = '') => ({
+      sku_id: currency,
+      price: { real_price: { price_val, currency }, original_price_value },
+      stock: 1,
+    });
+    const read = (...skus: object[]) => {
+      const price = { min_sku_price: '20.00', currency: 'USD' };
+      return extract(embedded({ product_id: id, title: 'Lamp', price, skus })).product;
+    };
+    const mixed = read(sku('24.17', 'USD', '31.75'), sku('12.00', 'EUR'));
+    expect(mixed).toMatchObject({ price: null, original_price: null, currency: null });
+    expect(read(sku('24.17', 'USD'), sku(null, 'USD'))).toMatchObject({ price: 20 });
+    expect(read(sku('24.17', 'USD', '31.75'))).toMatchObject({ price: 24.17, currency: 'USD' });
+    expect(read(sku('24.17', '฿'))).toMatchObject({ price: 24.17, currency: 'THB' });
+  });
+
+  it('has the rating of a product with reviews, and no availability that the page denies', () => {
+    const read = (review: object, more: object = {}) => {
+      const skus = [{ sku_id: '1', stock: 3 }];
+      const info = { product_id: id, title: 'Lamp', price: { min_sku_price: '9.00' }, skus };
+      return extract(embedded({ ...info, product_detail_review: review, ...more }));
+    };
+    const rating = (review: object) => object(read(review).product).rating;
+    expect(rating({ product_rating: '4.5', review_count: 8 })).toBe(4.5);
+    expect(rating({ product_rating: 5, review_count: 0 })).toBeNull();
+    expect(rating({ product_rating: 46, review_count: 8 })).toBeNull();
+    const available = (more: object) => mktd.tracked!.product!(read({}, more))?.available;
+    expect(available({})).toBe(true);
+    expect(available({ unavailable_info: { text: 'Not available' } })).toBeNull();
   });
 
   it('reads component data that the page encodes as text', () => {

@@ -4,10 +4,10 @@ import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
-import { totalStock } from '../tracked.ts';
+import { cheapest, totalStock } from '../tracked.ts';
 import { readBaseProduct } from './base-product.ts';
 import { readModelProduct } from './model-product.ts';
-import type { ProductReading, Property } from './product-data.ts';
+import type { ProductReading, Property, Sku } from './product-data.ts';
 import { type ProductData, productData } from './router-data.ts';
 
 /** Values of the `accept-language` header by region. */
@@ -83,12 +83,20 @@ function brandOf(values: ProductReading): string | null {
   return values.brand ?? values.specifications.find(named)?.value ?? null;
 }
 
-function lowestPriced({ skus }: ProductReading) {
-  let lowest: (typeof skus)[number] | undefined;
-  for (const sku of skus) {
-    if (sku.price !== null && (lowest?.price == null || sku.price < lowest.price)) lowest = sku;
-  }
-  return lowest;
+/** Returns true if the SKUs have prices in several currencies, so that none is the lowest. */
+function hasSeveralCurrencies({ skus }: ProductReading): boolean {
+  const priced = skus.filter(({ price, currency }) => price !== null && currency !== null);
+  return new Set(priced.map(({ currency }) => currency)).size > 1;
+}
+
+/**
+ * Returns the SKU with the lowest price. Undefined without a price, and if the page states a lower
+ * one, which is that of a SKU without a price.
+ */
+function lowestPriced({ skus, price: statedPrice }: ProductReading): Sku | undefined {
+  const lowest = cheapest(skus);
+  const isStatedLower = statedPrice !== null && statedPrice < (lowest?.price ?? 0);
+  return isStatedLower && skus.some(({ price }) => price === null) ? undefined : lowest;
 }
 
 /** Returns the page's own address of the product without tracking parameters. */
@@ -101,16 +109,19 @@ function productOf(
   { data, addresses }: ProductData,
   id: string,
 ): JsonObject {
-  const lowest = lowestPriced(values);
+  const isMixed = hasSeveralCurrencies(values);
+  const lowest = isMixed
+    ? { price: null, original_price: null, currency: null }
+    : lowestPriced(values);
   return {
     id,
     title: values.title,
     description: values.description,
     category: categoryOf(data),
     brand: brandOf(values),
-    price: lowest?.price ?? values.price,
+    price: lowest ? lowest.price : values.price,
     original_price: lowest ? lowest.original_price : values.originalPrice,
-    currency: lowest?.currency ?? values.currency,
+    currency: isMixed ? null : (lowest?.currency ?? values.currency),
     stock: totalStock(values.skus.map(({ stock }) => stock)),
     sold: values.sold,
     rating: values.rating,

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import { number, objects, text } from '../fields.ts';
 import type { IdForms, ListedFields, Market, TrackedPages } from '../market.ts';
 import type { MarketSamples } from '../sample.ts';
-import { cheapest, lowestPrice, trackedItem } from '../tracked.ts';
+import { cheapest, trackedItem } from '../tracked.ts';
 import { search } from './search.ts';
 import { storePage } from './urls.ts';
 
@@ -34,25 +34,34 @@ function isAvailable(variants: readonly JsonObject[]): boolean | null {
   return states.length > 0 && states.every((state) => state === false) ? false : null;
 }
 
+/**
+ * Returns a price of a variant. Null for an integer that is no text: catalogues write text in
+ * currency units, other responses of the platform integers in cents.
+ */
+const amountOf = (price: Json | undefined): number | null =>
+  Number.isInteger(price) ? null : number(price);
+
 /** Stores state whether a variant can be bought, and no number of pieces. */
 function trackedProduct(record: JsonObject) {
   const variants = objects(record.variants);
   const offers = variants.map((variant) => ({
-    price: number(variant.price),
-    before: number(variant.compare_at_price),
+    price: amountOf(variant.price),
+    before: amountOf(variant.compare_at_price),
   }));
+  // A variant with an unknown price can be the one with the lowest price.
+  const lowest = offers.every(({ price }) => price !== null) ? cheapest(offers) : undefined;
   return trackedItem(record.id, {
     title: text(record.title),
-    price: lowestPrice(variants.map(({ price }) => number(price))),
+    price: lowest?.price ?? null,
     available: isAvailable(variants),
     variants: variants.map((variant) => ({
       id: text(variant.id),
       name: text(variant.title),
-      price: number(variant.price),
+      price: amountOf(variant.price),
       stock: variant.available === false ? 0 : null,
     })),
     brand: text(record.vendor),
-    listPrice: cheapest(offers)?.before ?? null,
+    listPrice: lowest?.before ?? null,
   });
 }
 
