@@ -492,6 +492,8 @@ const unknown: readonly string[] = [
   'Free shipping',
   'Delivery in 2 days',
   'Bald verfügbar',
+  'In stock. Out of stock.',
+  'Sold out; in stock',
   'Item No. 12',
   'Stock no. A-1',
   'Demnächst lieferbar',

@@ -284,7 +284,9 @@ function readSentence(text: string): Sentence {
 function isBesideSoldOut(sentence: Sentence): boolean {
   const isAside = (clause: Clause) =>
     clause.kinds.has('future') || !hasAny(clause, 'stock', 'few', 'gone', 'variant');
-  return sentence.every(({ clause, meaning }) => meaning !== 'unknown' || isAside(clause));
+  return sentence.every(
+    ({ clause, meaning }) => meaning !== 'in' && (meaning !== 'unknown' || isAside(clause)),
+  );
 }
 
 /** Names of schema.org by the meaning that they need, and those that may stand beside it. */
@@ -313,6 +315,8 @@ function readText(text: string): string | null {
   const sentences = plainText(text)
     // "queda(n)"
     .replace(/(?<=\p{L})\(\p{L}{1,2}\)/gu, '')
+    // "0 szt. na stanie"
+    .replace(/(?<=\d\s?\p{L}{2,3})\.(?=\s)/gu, '')
     .split(/[.](?!\d)|[!;|•·。！；\n]/)
     .map(readSentence);
   const isSoldOut = sentences.some((sentence) => sentence.some(({ meaning }) => meaning === 'out'));

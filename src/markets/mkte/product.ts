@@ -12,7 +12,6 @@ import { homeCurrency, regions, requestHeaders, visitorPreferences } from './reg
 import { readSeller } from './seller.ts';
 import { readSpecifications } from './specifications.ts';
 import {
-  readAvailability,
   readBrand,
   readBreadcrumbs,
   readContributors,
@@ -20,6 +19,7 @@ import {
   readFeatures,
   readRating,
   readReviewCount,
+  readStockText,
   readTitle,
 } from './texts.ts';
 import { parentAsin, readVariants } from './variants.ts';
@@ -58,7 +58,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
     title: readTitle(page),
     brand: readBrand(page, specifications),
     price: { ...price },
-    availability: readAvailability(page, kind),
+    availability: readStockText(page, kind),
     rating: readRating(page),
     review_count: readReviewCount(page),
     url: addressOf(page, asin, region),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readAvailability } from '../availability/availability.ts';
 import { parseHtml } from '../html/html.ts';
-import { readBrand, readRating, readReviewCount } from './texts.ts';
+import { readBrand, readRating, readReviewCount, readStockText } from './texts.ts';
 
 describe('brands', () => {
   it.each([
@@ -58,5 +59,21 @@ describe('ratings of pages for touch screens', () => {
   ])('have the count of %s', (count, expected) => {
     const page = link('4.1', count);
     expect([readRating(page), readReviewCount(page)]).toEqual([4.1, expected]);
+  });
+});
+
+describe('texts about stock', () => {
+  const block = (id: string, text: string) => `<div id="${id}"><span>${text}</span></div>`;
+  const soldOut = block('outOfStock', 'Currently unavailable.');
+
+  it.each([
+    ['In Stock', true, null],
+    ['Temporarily out of stock.', false, false],
+    ['', null, false],
+  ])('%j is %j, and %j beside one that denies it', (text, available, besideSoldOut) => {
+    const availableIn = (html: string) =>
+      readAvailability(readStockText(parseHtml(html), 'new')).available;
+    expect(availableIn(block('availability', text))).toBe(available);
+    expect(availableIn(block('availability', text) + soldOut)).toBe(besideSoldOut);
   });
 });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { readAvailability } from '../availability/availability.ts';
 import {
   allById,
   attribute,
@@ -123,18 +124,28 @@ export function readBreadcrumbs(page: HtmlPage): string[] {
   return path.map((link) => words(link)).filter((name) => name !== null);
 }
 
-/** Returns the page's text about the offer's availability. Null if there is none. */
-export function readAvailability(page: HtmlPage, kind: OfferKind): string | null {
-  const blocks = [
-    ...ofOffer(allById(page, 'availability'), kind),
-    ...ofOffer(allById(page, 'availabilityInsideBuyBox_feature_div'), kind),
-    ...allById(page, 'outOfStock'),
-  ];
+/** Returns the first text of the first block that has one. */
+function firstText(blocks: readonly Element[]): string | null {
   for (const block of blocks) {
     const text = firstWords([...findAll(block, 'span'), block]);
     if (text !== null) return text;
   }
   return null;
+}
+
+/**
+ * Returns the page's text about the offer's availability. Both texts of a page that has one for
+ * each, so that the availability is unknown. Null if there is none.
+ */
+export function readStockText(page: HtmlPage, kind: OfferKind): string | null {
+  const text = firstText([
+    ...ofOffer(allById(page, 'availability'), kind),
+    ...ofOffer(allById(page, 'availabilityInsideBuyBox_feature_div'), kind),
+  ]);
+  const soldOut = firstText(allById(page, 'outOfStock'));
+  if (text === null || soldOut === null) return text ?? soldOut;
+  const isContradicted = readAvailability(text).available === true;
+  return isContradicted ? `${text}; ${soldOut}` : text;
 }
 
 /** Blocks of the average rating. Pages for touch screens have the second one. */
