@@ -13,7 +13,7 @@ import {
 } from '../html/html.ts';
 import { anyOf } from '../patterns.ts';
 import { asinIn, readCardPrice } from './card-price.ts';
-import { exactCount, ratingText } from './numbers.ts';
+import { exactCount, ratingText, roughCount } from './numbers.ts';
 import { asinPattern } from './variants.ts';
 
 /** Prefixes of a sponsored result's accessible title, by language. */
@@ -129,8 +129,12 @@ function starsOf(result: Element): Element | undefined {
   return findAll(result, '.a-icon-alt').find((icon) => ratingText(words(icon)) !== null);
 }
 
+/** Labels and texts with a number that is no number of ratings. */
+const otherCounts = /\b(?:sizes?|colou?rs?|options?|bought|months?|stars?|left|more|new|used)\b/i;
+
 /** Accessible label of a count: it starts with its only number. */
 function isCountLabel(label: string): boolean {
+  if (otherCounts.test(label)) return false;
   return /^\(?\d/.test(label) && label.match(/\d+(?:[.,'’\s]\d+)*/g)?.length === 1;
 }
 
@@ -156,7 +160,9 @@ function countOf(result: Element, stars: Element): string | null {
     const countText = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i.exec(
       words(link) ?? '',
     )?.[1];
-    if (countText !== undefined) return exactCount(countText) ?? countText.trim();
+    const isCount = countText !== undefined && roughCount(countText) !== null;
+    // "4.3" beside the stars is the rating.
+    if (isCount) return exactCount(countText) ?? countText.trim();
   }
   return null;
 }

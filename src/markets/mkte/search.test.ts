@@ -145,6 +145,16 @@ describe('entries', () => {
     ).toBeNull();
   });
 
+  it.each([
+    ['<span aria-label="4 sizes"></span><a href="#customerReviews">(123)</a>', '123'],
+    ['<span aria-label="50 bought in past month"></span>', null],
+    ['<a href="#customerReviews">4.3</a><a href="#customerReviews">(12)</a>', '12'],
+    ['<a href="#customerReviews">(12,34,567)</a>', null],
+  ])('have the count of %s', (more, count) => {
+    const row = `<div class="a-row"><i><b class="a-icon-alt">4.3 out of 5 stars</b></i>${more}</div>`;
+    expect(extract(result(`<h2>T</h2>${row}`))[0]!.review_count).toBe(count);
+  });
+
   it('use the accessible title if the visible one is truncated', () => {
     const [entry] = extract(
       result(
