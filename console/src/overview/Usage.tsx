@@ -1,6 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Box, SegmentedControl, Skeleton, Text } from '@mantine/core';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { counted, formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
@@ -17,32 +17,8 @@ const spans = [
   { value: '90', label: '90 days' },
 ];
 
-/** Space of the chart with its heading and texts, in pixels. */
-const sectionHeight = 330;
-const chartHeight = 220;
-
-/** Chart of credits charged and refunded per day, once it is scrolled near the window. */
+/** Chart of credits charged and refunded per day. */
 export function Usage() {
-  const box = useRef<HTMLDivElement>(null);
-  const [isNear, setNear] = useState(false);
-  useEffect(() => {
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
-      },
-      { rootMargin: '200px' },
-    );
-    if (box.current && !isNear) observer.observe(box.current);
-    return () => observer.disconnect();
-  }, [isNear]);
-  return (
-    <Box ref={box} mih={sectionHeight}>
-      {isNear && <UsageSection />}
-    </Box>
-  );
-}
-
-function UsageSection() {
   const [days, setDays] = useState('30');
   const { data, error, isPending, refetch } = useQuery(
     AccountService.method.getUsage,
@@ -80,13 +56,13 @@ function UsageSection() {
         />
       }
     >
-      {isPending && <Skeleton height={chartHeight} />}
+      {isPending && <Skeleton height={220} />}
       {error && !data && <ErrorAlert error={error} retry={refetch} />}
       {data && (
         <div role="img" aria-label={`Usage over ${days} days: ${summary}`}>
-          <Suspense fallback={<Skeleton height={chartHeight} />}>
+          <WhenVisible height={220}>
             <UsageChart rows={rows} />
-          </Suspense>
+          </WhenVisible>
         </div>
       )}
       {data && (
@@ -95,5 +71,32 @@ function UsageSection() {
         </Text>
       )}
     </Section>
+  );
+}
+
+interface WhenVisibleProps {
+  /** Height of the content. */
+  height: number;
+  children: ReactNode;
+}
+
+/** Mounts its content, whose code may be large, once it is scrolled near the window. */
+function WhenVisible({ height, children }: WhenVisibleProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
+      },
+      { rootMargin: '200px' },
+    );
+    if (box.current && !isNear) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [isNear]);
+  return (
+    <Box ref={box} mih={height}>
+      {isNear && <Suspense fallback={<Skeleton height={height} />}>{children}</Suspense>}
+    </Box>
   );
 }
