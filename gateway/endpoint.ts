@@ -32,14 +32,15 @@ export function servedEndpoints(
   services: readonly DescService[],
   formsOf: PathForms,
 ): ServedEndpoint[] {
-  const served = endpointsOf(services).map(
-    (endpoint): ServedEndpoint => ({
+  const served = endpointsOf(services).map((endpoint): ServedEndpoint => {
+    const forms = formsOf(endpoint.path).map((path) => ({ path, template: parse(path) }));
+    return {
       ...endpoint,
-      forms: formsOf(endpoint.path).map((path) => ({ path, template: parse(path) })),
+      forms,
       exported: null,
-      queryOnly: queryOnlyNames(endpoint),
-    }),
-  );
+      queryOnly: queryOnlyNames({ ...endpoint, forms }),
+    };
+  });
   for (const endpoint of served.filter(({ withFormat }) => withFormat !== null)) {
     const exported = served.find(({ method }) => method === endpoint.withFormat);
     if (exported === undefined)
@@ -49,7 +50,9 @@ export function servedEndpoints(
   return served;
 }
 
-function queryOnlyNames(endpoint: Endpoint): string[] {
+type PlacedEndpoint = Endpoint & Pick<ServedEndpoint, 'forms'>;
+
+function queryOnlyNames(endpoint: PlacedEndpoint): string[] {
   const { verb, body, takesOptions } = endpoint;
   if (verb === 'GET') return [];
   const options = body === '' ? submitOptionFields.map(({ name }) => name) : limitOptionNames;
@@ -58,11 +61,11 @@ function queryOnlyNames(endpoint: Endpoint): string[] {
 }
 
 /** Returns the fields of an endpoint's requests that are in the body, and those in the query. */
-export function fieldPlaces({ method, path, body }: Endpoint): {
+export function fieldPlaces({ method, forms, body }: PlacedEndpoint): {
   bodyFields: DescField[];
   queryFields: DescField[];
 } {
-  const pathNames = new Set(parse(path).variables.map(({ field }) => field));
+  const pathNames = new Set(forms[0]!.template.variables.map(({ field }) => field));
   const outsidePath = method.input.fields.filter((field) => !pathNames.has(field.name));
   const isInBody = ({ name }: DescField) => body === '*' || body === name;
   return {

@@ -153,8 +153,8 @@ export function endpointServer(
       problems,
       isStrict: strict === true,
     };
-    await reserveBody(exchange, endpoint, session.userId, budget);
-    await readInto(parts, exchange, endpoint);
+    const reserve = () => reserveBody(exchange, endpoint, session.userId, budget);
+    await readInto(parts, exchange, endpoint, reserve);
     const {
       message,
       headers: ignoredHeaders,
@@ -318,18 +318,13 @@ export async function countRequest(session: Session): Promise<Readonly<Record<st
   return session.count === undefined ? {} : session.count();
 }
 
-const readsBody = ({ body, queryOnly }: ServedEndpoint): boolean =>
-  body !== '' || queryOnly.length > 0;
-
 /** Reserves memory for a body that is, or may become, large, until the response has ended. */
 async function reserveBody(
   { request, response, signal }: Exchange,
-  endpoint: ServedEndpoint,
+  { maxBodyBytes }: ServedEndpoint,
   userId: string,
   budget: GatewayBudget,
 ): Promise<void> {
-  if (!readsBody(endpoint) || !hasBody(request)) return;
-  const { maxBodyBytes } = endpoint;
   const isSized = request.headers['content-encoding'] === undefined && contentLength(request) > 0;
   const bytes = isSized ? Math.min(contentLength(request), maxBodyBytes) : maxBodyBytes;
   if (bytes <= smallBodyBytes) return;
@@ -342,8 +337,11 @@ async function readInto(
   parts: RequestParts,
   { request, response }: Exchange,
   endpoint: ServedEndpoint,
+  reserve: () => Promise<void>,
 ): Promise<void> {
-  if (!readsBody(endpoint) || !hasBody(request)) return;
+  const readsBody = endpoint.body !== '' || endpoint.queryOnly.length > 0;
+  if (!readsBody || !hasBody(request)) return;
+  await reserve();
   const limit = endpoint.maxBodyBytes;
   const contentType = request.headers['content-type'];
   if (endpoint.multipart) {

@@ -1,6 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { datumAmount, priceAmount } from './money/money.ts';
 
+/** Returns the only text of several. Null for none, and for different ones. */
+export function onlyOf(texts: Iterable<string | null>): string | null {
+  const distinct = new Set(texts);
+  return distinct.size === 1 ? [...distinct][0]! : null;
+}
+
 /** Returns the value if it is an object, otherwise an empty object. */
 export function object(value: unknown): JsonObject {
   return isObject(value) ? value : {};

@@ -24,7 +24,14 @@ import type { Condition } from '../../store/collection.ts';
 import type { Store } from '../../store/store.ts';
 import { listUsers } from '../../store/users.ts';
 import { actorNames, exportAuditLog } from './entry-export.ts';
-import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
+import {
+  type Call,
+  type Handlers,
+  handle,
+  pageOf,
+  type StreamHandler,
+  shortIdCondition,
+} from './handlers.ts';
 import { toMessage } from './to-message.ts';
 
 /** Maximum characters of a detail. */
@@ -267,7 +274,7 @@ async function filterOf(
   const { actorId, target, action, outcome, since, until } = request;
   return {
     ...(actorId === '' ? {} : { actorId: await actorsOf(store, actorId) }),
-    ...(target === '' ? {} : { target: shortId.test(target) ? startsWith(target) : target }),
+    ...(target === '' ? {} : { target: shortIdCondition(target) ?? target }),
     ...(action === '' ? {} : { action }),
     ...(outcome === '' ? {} : { outcome }),
     ...(since === undefined ? {} : { since: timestampMs(since) }),
@@ -277,11 +284,6 @@ async function filterOf(
 
 const roles = ['operator', 'user'] as const;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** First part of an id, which the console shows. */
-const shortId = /^[0-9a-f]{8}$/;
-
-/** Returns the condition of ids that have a first part; "." is the character after "-". */
-const startsWith = (part: string) => ({ atLeast: `${part}-`, below: `${part}.` });
 
 /** Maximum accounts of a role that are compared with a name. */
 const maxNamed = 1_000;

@@ -58,6 +58,14 @@ export const pageOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: s
   after: pageToken || null,
 });
 
+/**
+ * Returns the condition of ids with a first part, which the console and the command line show. Null
+ * for any other text.
+ */
+export const shortIdCondition = (text: string) =>
+  // "." is the character after "-".
+  /^[0-9a-f]{8}$/.test(text) ? { atLeast: `${text}-`, below: `${text}.` } : null;
+
 /** Returns true if a call may change its caller's credits: its REST method is not GET. */
 export function changesBalance(method: DescMethod): boolean {
   return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';

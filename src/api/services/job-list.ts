@@ -11,15 +11,13 @@ import { isAccepted, statesOf } from '../../store/job-states.ts';
 import { findJobByNumber } from '../../store/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import { listUsers } from '../../store/users.ts';
-import { pageOf } from './handlers.ts';
+import { pageOf, shortIdCondition } from './handlers.ts';
 
 /** Maximum owners that a search may match. */
 const maxOwners = 1_000;
 
 const taskNumber = /^[0-9]{1,15}$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** First part of an id, which the console and the command line show. */
-const shortId = /^[0-9a-f]{8}$/i;
 /** Maximum jobs that a short id finds. */
 const maxShortMatches = 10;
 
@@ -43,10 +41,8 @@ export async function findJob(store: Pick<Store, 'jobs'>, text: string): Promise
 async function findJobs(store: Pick<Store, 'jobs'>, text: string): Promise<Job[]> {
   const job = await findJob(store, text);
   if (job !== null) return [job];
-  if (!shortId.test(text)) return [];
-  const prefix = text.toLowerCase();
-  // "." is the character after "-".
-  const id = { atLeast: `${prefix}-`, below: `${prefix}.` };
+  const id = shortIdCondition(text.toLowerCase());
+  if (id === null) return [];
   return store.jobs.find({ id }, { order: ['id'], limit: maxShortMatches });
 }
 

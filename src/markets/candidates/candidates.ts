@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts';
+import { onlyOf } from '../fields.ts';
 
 /** Where candidates come from, the most reliable first. */
 export type Rung = 'structured' | 'state' | 'page';
@@ -125,13 +126,6 @@ function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): Fie
   };
 }
 
-/** Returns the currency that candidates with the same price state. Null if they differ. */
-function onlyCurrency(candidates: readonly Candidate[]): string | null {
-  const currencies = new Set(candidates.map(({ currency }) => currency));
-  currencies.delete(null);
-  return currencies.size === 1 ? [...currencies][0]! : null;
-}
-
 /** Decides between formats of structured data and the value that the page marks. */
 function confirmed(
   stated: readonly Candidate[],
@@ -233,7 +227,8 @@ export function resolve(field: string, candidates: readonly Candidate[]): FieldR
   if (keys.size === 1) {
     const visible = candidates.filter(({ source }) => source === visibleSource);
     const contradictions = contradicting(first, { lower, visible }, rule);
-    const currency = onlyCurrency(readable);
+    const currencies = readable.map((candidate) => candidate.currency);
+    const currency = onlyOf(currencies.filter((stated) => stated !== null));
     if (contradictions.length === 0) return resolutionOf({ ...first, currency });
     return { ...nothing, contradictions: [first, ...contradictions] };
   }

@@ -1,5 +1,5 @@
 import { type Candidate, type FieldResolution, resolve } from '../candidates/candidates.ts';
-import { number, text } from '../fields.ts';
+import { number, onlyOf, text } from '../fields.ts';
 import { attribute, find, findAll, words, workOf } from '../html/html.ts';
 import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
 import { structuredCandidates } from '../structured-data/candidates.ts';
@@ -9,12 +9,8 @@ import { visiblePage } from '../visible-page/visible-page.ts';
 import { hasUndecoded, type SitePage } from './site-page.ts';
 
 /** Returns the currency of a product if all candidates that have one agree. */
-function onlyCurrency(candidates: readonly Candidate[]): string | null {
-  const currencies = new Set(
-    candidates.filter(({ field }) => field === 'currency').map(({ value }) => text(value)),
-  );
-  return currencies.size === 1 ? [...currencies][0]! : null;
-}
+const onlyCurrency = (candidates: readonly Candidate[]): string | null =>
+  onlyOf(candidates.filter(({ field }) => field === 'currency').map(({ value }) => text(value)));
 
 /** Returns the values of a page for the fields of its product, from all formats and places. */
 function pageCandidatesOf(page: SitePage): Candidate[] {

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { parseJsonc } from '../../base/jsonc.ts';
 import { Fault } from '../../contract/fault.ts';
-import { list, objects, text } from '../fields.ts';
+import { list, objects, onlyOf, text } from '../fields.ts';
 import {
   attribute,
   type Document,
@@ -172,7 +172,7 @@ export function onlyText(
     const plain = text(own)?.trim() ?? null;
     if (plain !== null && isValue(plain)) found.add(plain);
   }
-  return found.size === 1 ? [...found][0]! : null;
+  return onlyOf(found);
 }
 
 /** Members of pages and of graphs whose items are items of the page. */
