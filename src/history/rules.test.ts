@@ -60,6 +60,18 @@ describe('evaluate()', () => {
       '..!.!',
     ],
     [
+      'a fall of the exact percentage',
+      { condition: 'price_falls_by', threshold: 10 },
+      prices(0.3, 0.27, 0.2431, 0.243, 19.9, 17.91, 2e21, 1.8e21, 1e-7, 9e-8),
+      '.!.!.!.!!!',
+    ],
+    [
+      'a rise of the exact percentage',
+      { condition: 'price_rises_by', threshold: 15 },
+      prices(1.4, 1.61, 1.8514, 1.8515),
+      '.!.!',
+    ],
+    [
       'a limit below',
       { condition: 'price_below', threshold: 10 },
       prices(9, 8, 10, 9.99, 9),

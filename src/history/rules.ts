@@ -82,11 +82,39 @@ const trend = (sign: 1 | -1): Evaluator =>
     const reference = state?.reference ?? before?.price ?? null;
     if (price === null || reference === null)
       return { fires: false, isTrue: false, reference: reference ?? price };
-    const fires =
-      sign * (price - reference) >= (reference * threshold) / 100 && price !== reference;
-    const followed = sign * (price - reference) < 0;
-    return { fires, isTrue: fires, reference: fires || followed ? price : reference };
+    const movedBack = sign * (price - reference) < 0;
+    const fires = price !== reference && !movedBack && hasMoved(price, reference, threshold);
+    return { fires, isTrue: fires, reference: fires || movedBack ? price : reference };
   });
+
+/**
+ * Returns true if a price differs from a reference by a percentage or more. In decimals: as floats,
+ * 0.27 is not 10 % below 0.3.
+ */
+function hasMoved(price: number, reference: number, percentage: number): boolean {
+  const units = decimalUnits([price, reference, percentage, 100]);
+  const [priceUnits = 0n, referenceUnits = 0n, percentageUnits = 0n, wholeUnits = 0n] = units;
+  const difference = priceUnits - referenceUnits;
+  const distance = difference < 0n ? -difference : difference;
+  return distance * wholeUnits >= referenceUnits * percentageUnits;
+}
+
+/**
+ * Returns numbers as integers of one unit, a power of ten, so that they can be calculated with as
+ * the decimals that they are written as: 0.3 and 12 are 3n and 120n. The numbers are finite.
+ */
+function decimalUnits(values: readonly number[]): bigint[] {
+  const decimals = values.map(decimalOf);
+  const scale = Math.max(0, ...decimals.map((decimal) => decimal.scale));
+  return decimals.map((decimal) => decimal.digits * 10n ** BigInt(scale - decimal.scale));
+}
+
+/** Returns the digits of a number and how many of them are decimals; negative above 1e21. */
+function decimalOf(value: number): { digits: bigint; scale: number } {
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  const [integerPart = '', fraction = ''] = mantissa.split('.');
+  return { digits: BigInt(integerPart + fraction), scale: fraction.length - Number(exponent) };
+}
 
 /**
  * Fires when a limit is passed: on the first reading beyond it, and again only after a reading on
