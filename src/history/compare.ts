@@ -22,7 +22,7 @@ export interface Difference {
  * other values.
  */
 export function compare(last: TrackedValues | null, current: TrackedValues): Difference {
-  const statedFields = trackedFields.filter((field) => current[field] !== null);
+  const statedFields = statedFieldsOf(last, current);
   const values = { ...(last ?? current), ...pick(current, statedFields) };
   const changed =
     last === null
@@ -37,6 +37,20 @@ export function compare(last: TrackedValues | null, current: TrackedValues): Dif
     before: last === null ? {} : pick(last, reportedFields),
     after: pick(values, reportedFields),
   };
+}
+
+/**
+ * Returns the fields that a reading states. A currency without a price, such as that of a sold-out
+ * item, is not the currency of the earlier price.
+ */
+function statedFieldsOf(
+  last: TrackedValues | null,
+  current: TrackedValues,
+): readonly TrackedField[] {
+  const hasPrice = current.price !== null || (last?.price ?? null) === null;
+  return trackedFields.filter(
+    (field) => current[field] !== null && (hasPrice || field !== 'currency'),
+  );
 }
 
 /** Returns the named values only. */

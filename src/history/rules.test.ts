@@ -213,6 +213,16 @@ describe('compare()', () => {
     expect(compare(last, someValues()).changed).toEqual([]);
   });
 
+  test('keeps the currency of a price that a reading omits', () => {
+    const last = someValues({ price: 20, currency: 'EUR' });
+    const soldOut = someValues({ price: null, currency: 'USD', available: false });
+    const { values, changed } = compare(last, soldOut);
+    expect(values).toMatchObject({ price: 20, currency: 'EUR' });
+    expect(changed).not.toContain('currency');
+    const unpriced = someValues({ price: null, currency: null });
+    expect(compare(unpriced, soldOut).values).toMatchObject({ price: null, currency: 'USD' });
+  });
+
   test('reports all stated values of a first reading', () => {
     const { changed, before } = compare(null, someValues({ rating: null, sold: null }));
     expect(changed).toEqual(['title', 'price', 'currency', 'stock', 'available', 'variants']);
