@@ -22,6 +22,7 @@ test.each<[string, unknown[]]>([
   ['{"title":1,"price":{"amount":"1"},"stock":1.5}', [null, null, null, null, null, null]],
   ['{"price":7,"stock":9007199254740993}', [null, null, null, 9007199254740993n, null, null]],
   ['{"price":[{"amount":1}],"__proto__":{"x":1}}', [null, null, null, null, null, '1']],
+  ['{"price":{"amount":1e21},"stock":1e21}', [null, 1e21, null, null, null, null]],
   ['{"price":null,"stock":12345678901234567890}', [null, null, null, null, null, null]],
 ])('reads the cells of %s, with and without a column of other members', (text, cells) => {
   const row = parseExact(text) as ExactObject;

@@ -123,7 +123,7 @@ const scalarCells: Readonly<Record<ScalarType, (value: ExactJson) => Cell>> = {
   string: textCell,
   integer(value) {
     if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : null;
-    return Number.isInteger(value) ? (value as number) : null;
+    return Number.isSafeInteger(value) ? (value as number) : null;
   },
   number(value) {
     if (typeof value === 'bigint') return value;
