@@ -23,12 +23,13 @@ def to_frame(records: Iterable[Dict[str, Any]]) -> "pandas.DataFrame":
 
     Columns have the types of the Parquet file of the job: nested objects become columns with dots, such as
     ``price.amount``; times in UTC become timestamps; a list of texts, numbers, or booleans stays a list, and other lists
-    become JSON text. A field of a record whose name is ``key``, ``region``, or ``index`` gets the prefix ``record.``.
+    become JSON text. Half of a surrogate pair becomes U+FFFD, and a column with a time that pandas cannot hold stays
+    text. A field of a record whose name is ``key``, ``region``, or ``index`` gets the prefix ``record.``.
     """
     import pandas
 
     rows = []
-    for unit in records:
+    for unit in map(_well_formed, records):
         # Rows of a table have no batch.
         if "batch_id" not in unit or "unit_index" in unit:
             rows.append(_flat(unit))
@@ -45,6 +46,17 @@ def to_frame(records: Iterable[Dict[str, Any]]) -> "pandas.DataFrame":
     return frame.set_index("index") if is_of_units else frame
 
 
+def _well_formed(value: Any) -> Any:
+    """Returns a JSON value with U+FFFD for half of a surrogate pair, which columns of texts cannot hold."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, list):
+        return [_well_formed(element) for element in value]
+    if isinstance(value, dict):
+        return {_well_formed(name): _well_formed(member) for name, member in value.items()}
+    return value
+
+
 def _flat(record: Dict[str, Any]) -> Dict[str, Any]:
     """Returns the fields of a record with those of nested objects by names with dots."""
     import pandas
@@ -59,7 +71,10 @@ def _typed(column: "pandas.Series[Any]") -> "pandas.Series[Any]":
 
     values = [value for value in column if isinstance(value, list) or pandas.notna(value)]
     if values and all(isinstance(value, str) and _UTC.fullmatch(value) for value in values):
-        return pandas.to_datetime(column, utc=True, format="ISO8601")
+        try:
+            return pandas.to_datetime(column, utc=True, format="ISO8601")
+        except ValueError:
+            return column
     lists = [value for value in values if isinstance(value, list)]
     if any(isinstance(element, (dict, list)) for value in lists for element in value):
         return column.map(lambda value: _json(value) if isinstance(value, list) else value)

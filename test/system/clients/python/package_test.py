@@ -123,7 +123,7 @@ if "WITH_PANDAS" in os.environ:
     amazon = client.submit("submitMktePdpBulk", {"items": [{"asin": "B0GLN01001", "country": "de"}]})
     client.wait(amazon.job_id, timeout=60)
     product = to_frame(client.records(amazon.job_id))
-    assert str(product["_scraped_at"].dtype) == "datetime64[ns, UTC]", product.dtypes
+    assert str(product["_scraped_at"].dtype) in ("datetime64[ns, UTC]", "datetime64[us, UTC]"), product.dtypes
     assert isinstance(product["images"][0], list), product["images"]
     assert isinstance(json.loads(product["variants"][0]), list), product["variants"]
     search = client.submit("submitMktbSearchBulk", {"items": [{"keyword": "kopi 101", "product_limit": 60}]})
@@ -132,6 +132,10 @@ if "WITH_PANDAS" in os.environ:
     assert found["unit_key"].unique().tolist() == ["kopi 101"] and len(found) == 60, found
     standard = to_frame(client.rows(search.job_id, columns="standard"))
     assert standard["price"].notna().all() and standard["currency"].unique().tolist() == ["IDR"], standard
+    odd = to_frame([{"unit_index": 0, "title": "half \ud83d", "tags": ["\udc00"], "at": "2024-02-30T00:00:00Z"}])
+    assert odd.to_dict("records") == [
+        {"unit_index": 0, "title": "half \ufffd", "tags": ["\ufffd"], "at": "2024-02-30T00:00:00Z"}
+    ], odd
     try:
         to_frame(client.records(search.job_id))
         raise AssertionError("files are no records")
