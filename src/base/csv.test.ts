@@ -39,7 +39,7 @@ test.each([
   expect(plainText(plain)).toBe(plain);
 });
 
-test.each(['', 'a=1', ' =1', 'wel$come', '(x)', 'a;b', 'x|y', 'a; -1'])(
+test.each(['', 'a=1', ' =1', 'wel$come', '(x)', 'a;b', 'x|y', 'a; -1', '-', '＠'])(
   '%j stays as it is',
   (text) => {
     expect(plainText(text)).toBe(text);

@@ -14,11 +14,15 @@ export function readCsvField(field: string): string {
  */
 const formula = /(?<=^|[;|\t\r\n])(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
+const isSign = (text: string): boolean => /^[=+\-@＝＋－＠]$/.test(text);
+
 /**
  * Returns user-supplied text that a spreadsheet does not evaluate as a formula: inserts an
  * apostrophe, which most spreadsheets hide, before what looks like one.
  */
 export function plainText(text: string): string {
+  // A sign alone, such as the dash for no region, is nothing to evaluate.
+  if (isSign(text)) return text;
   return text.replace(formula, "'");
 }
 
