@@ -11,8 +11,9 @@ import {
   startMailServer,
 } from '../../test/support/servers/mail-server.ts';
 import { parseSmtp } from '../base/notification-settings.ts';
+import type { FieldDrift } from '../quality/alarms.ts';
 import type { Job, User } from '../store/documents.ts';
-import { waitingEmail } from './email.ts';
+import { driftEmail, waitingEmail } from './email.ts';
 import { createMailer, type Mailer } from './mailer.ts';
 import { queueOperatorTest } from './queue.ts';
 
@@ -193,3 +194,17 @@ test('fails deliveries whose channel is no longer configured', async () => {
     ['webhook', 'failed', 'The operator webhook is no longer configured'],
   ]);
 });
+
+test.each([
+  [0.997, 0.004, '99 %', '1 %'],
+  [1, 0, '100 %', '0 %'],
+  [0.625, null, '63 %', '0 %'],
+])(
+  'driftEmail() rounds the shares %d and %d to neither all nor none',
+  (absent, baseline, now, before) => {
+    const drift = { market: 'mkte', page: 'search', field: 'price', absent, baseline };
+    expect(driftEmail([drift as FieldDrift]).text).toContain(
+      `price: missing from ${now} of the newest pages, before from ${before}`,
+    );
+  },
+);

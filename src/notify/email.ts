@@ -65,10 +65,15 @@ function nameOf(user: Pick<User, 'name' | 'email'> | null, userId: string): stri
   return oneLine(user.email === '' ? user.name : `${user.name} <${user.email}>`);
 }
 
+/** Formats a share from 0 to 1. Only none is "0 %", and only all is "100 %". */
+function percent(share: number | null): string {
+  if (share === null || share === 0) return '0 %';
+  return share === 1 ? '100 %' : `${Math.min(99, Math.max(1, Math.round(share * 100)))} %`;
+}
+
 /** Formats the email about fields that are newly missing from pages of a marketplace. */
 export function driftEmail(fields: readonly FieldDrift[]): Email {
   const { market, page } = fields[0]!;
-  const percent = (share: number | null) => `${Math.round((share ?? 0) * 100)} %`;
   const lines = fields.map(
     ({ field, absent, baseline }) =>
       `${oneLine(field)}: missing from ${percent(absent)} of the newest pages, before from ${percent(baseline)}`,

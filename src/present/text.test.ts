@@ -20,6 +20,9 @@ describe('formatPercent()', () => {
     [0, '0%'],
     [0.004, '0.4%'],
     [0.5, '50%'],
+    [0.286, '29%'],
+    [0.996, '99%'],
+    [0.000_001, '0.0001%'],
     [1, '100%'],
   ])('formats %d as "%s"', (share, expected) => {
     expect(formatPercent(share)).toBe(expected);
@@ -30,6 +33,10 @@ describe('formatPercentage()', () => {
   test.each([
     [61.5, '61.5%'],
     [94.994, '94.99%'],
+    [94.996, '94.99%'],
+    [99.999, '99.99%'],
+    [0.001, '0.01%'],
+    [0, '0%'],
     [100, '100%'],
   ])('formats %d as "%s"', (percent, expected) => {
     expect(formatPercentage(percent)).toBe(expected);

@@ -40,13 +40,29 @@ export const counted = (value: number | bigint, noun: string, plural = `${noun}s
 /** Formats a number of units: "1 unit", "12,345 units". */
 export const formatUnits = (count: number): string => counted(count, 'unit');
 
-/** Formats a share from 0 to 1 as a percentage: "12%", "0.4%". */
-export const formatPercent = (share: number): string =>
-  `${numberFormat({ maximumSignificantDigits: share < 0.1 ? 1 : 2 }).format(share * 100)}%`;
+/** Formats a number with all its decimals: "1,234.5625". */
+export const formatNumber = (value: number): string =>
+  numberFormat({ maximumFractionDigits: 20 }).format(value);
 
-/** Formats a percentage with up to two decimals: "61.5%". */
-export const formatPercentage = (percent: number): string =>
-  `${numberFormat({ maximumFractionDigits: 2 }).format(percent)}%`;
+/** Formats a share from 0 to 1 as a percentage: "12%", "0.4%". Only all is "100%". */
+export function formatPercent(share: number): string {
+  const digits = share < 0.1 ? 1 : 2;
+  const percent = numberFormat({ maximumSignificantDigits: digits }).format(share * 100);
+  return `${share < 1 && percent === '100' ? '99' : percent}%`;
+}
+
+/** Smallest percentage that is shown for a part, however small. */
+const minPercentage = 0.01;
+
+/**
+ * Formats a percentage with up to two decimals: "61.5%". Further decimals are cut off, so that it
+ * reaches neither 100 nor a minimum by rounding. Only none is "0%".
+ */
+export function formatPercentage(percent: number): string {
+  const shownPercentage = percent > 0 ? Math.max(percent, minPercentage) : percent;
+  const format = numberFormat({ maximumFractionDigits: 2, roundingMode: 'trunc' });
+  return `${format.format(shownPercentage)}%`;
+}
 
 /** Formats bytes with a decimal unit: "1.2 MB". */
 export function formatBytes(bytes: number | bigint): string {

@@ -13,6 +13,7 @@ import {
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { creditsText } from '../../present/job.ts';
+import { formatPercentage } from '../../present/text.ts';
 import { addCommand } from './command.ts';
 import { addDownloadCommand } from './download.ts';
 import { UsageError } from './exit.ts';
@@ -53,7 +54,7 @@ const qualityColumns: PrintedColumn<FieldQuality>[] = [
   { name: 'FILLED', text: ({ filled }) => count(filled), isNumber: true },
   {
     name: 'PERCENT',
-    text: ({ records, percent }) => (records === 0n ? '' : percent.toFixed(1)),
+    text: ({ records, percent }) => (records === 0n ? '' : formatPercentage(percent)),
     isNumber: true,
   },
 ];
