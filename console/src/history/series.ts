@@ -13,14 +13,19 @@ export type ChartField = 'price' | 'stock' | 'sold';
 
 /**
  * Returns the values of a field over time, oldest first, from observations that are newest first.
- * The last value is repeated at `now`, because it still holds.
+ * The last value is repeated at `now`, because it still holds. Prices are those in the currency of
+ * the newest observation: prices in other currencies have no place on its axis.
  */
 export function pointsOf(
   observations: readonly Observation[],
   field: ChartField,
   now: number,
 ): SeriesPoint[] {
-  const points = observations.toReversed().flatMap(({ observedAt, values }) => {
+  const currency = observations[0]?.values?.currency;
+  const isComparable = (observation: Observation): boolean =>
+    field !== 'price' || observation.values?.currency === currency;
+  const comparable = observations.filter(isComparable).toReversed();
+  const points = comparable.flatMap(({ observedAt, values }) => {
     const value = numberOf(values, field);
     return observedAt === undefined || value === null
       ? []
