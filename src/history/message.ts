@@ -64,7 +64,7 @@ export function itemEmail({ item, rules, before, after }: FiredItem): Email {
   const names = rules
     .map(({ name, condition }) => oneLine(name === '' ? condition : name))
     .join(', ');
-  const hasNewPrice = before !== null && before.price !== after.price;
+  const hasNewPrice = before !== null && priceOf(before) !== priceOf(after);
   const marketAndRegion = region === '' ? market : `${market} (${region})`;
   const priceBefore = hasNewPrice ? `, before ${priceOf(before)}` : '';
   const stockBefore = before === null ? '' : `, before ${stockOf(before)}`;
