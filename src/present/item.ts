@@ -6,7 +6,7 @@ import type {
   TrackedItem,
 } from '../../gen/gleaner/history/v1/history_pb.ts';
 import { marketTitle } from './names.ts';
-import { capitalize, formatCount, numberFormat } from './text.ts';
+import { capitalize, formatCount, formatNumber, numberFormat } from './text.ts';
 
 /** Returns the marketplace of an item and its region or store: "Shopee, id". */
 export function placeText({ market, region, store = '' }: ShownItemPlace): string {
@@ -18,15 +18,26 @@ export function placeText({ market, region, store = '' }: ShownItemPlace): strin
 export type ShownItemPlace = Pick<TrackedItem, 'market' | 'region'> &
   Partial<Pick<TrackedItem, 'store'>>;
 
-/** Formats a price with its currency: "€1,915.30"; an unknown currency is used unchanged. */
+/**
+ * Formats a price with its currency: "€1,915.30"; an unknown currency is used unchanged. A price
+ * with more decimals than its currency has all of them, so that other prices have other texts.
+ */
 export function formatPrice(price: number, currency = ''): string {
+  const options = { style: 'currency', currency, maximumFractionDigits: 20 } as const;
   try {
-    return numberFormat({ style: 'currency', currency }).format(price);
+    return numberFormat(options).format(price);
   } catch {
-    const amount = numberFormat({ maximumFractionDigits: 2 }).format(price);
-    return `${amount} ${currency}`.trim();
+    return `${formatNumber(price)} ${currency}`.trim();
   }
 }
+
+/** Formats a mean number of stars with one or two decimals, cut off: only 5 is "5.0". */
+export const formatRating = (rating: number): string =>
+  numberFormat({
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 2,
+    roundingMode: 'trunc',
+  }).format(rating);
 
 /** Formats the price of an item; a dash if it is not known. */
 export const priceText = (values: ItemValues | undefined): string =>
@@ -95,7 +106,7 @@ export function changeText(
     if (value === null) return 'unknown';
     if (typeof value === 'boolean') return availabilityText(value).toLowerCase();
     if (typeof value === 'number')
-      return field === 'price' ? formatPrice(value, currency) : value.toLocaleString('en-US');
+      return field === 'price' ? formatPrice(value, currency) : formatNumber(value);
     return String(value);
   };
   return field === 'variants'

@@ -5,6 +5,7 @@ import { useParams, useSearchParams } from 'react-router';
 import { HistoryService, type Observation } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import {
   formatPrice,
+  formatRating,
   placeText,
   priceText,
   stockText,
@@ -38,7 +39,11 @@ const columns: ListColumn<Observation>[] = [
     align: 'right',
     cell: ({ values }) => (values?.sold === undefined ? '–' : formatCount(values.sold)),
   },
-  { title: 'Rating', align: 'right', cell: ({ values }) => values?.rating?.toFixed(1) ?? '–' },
+  {
+    title: 'Rating',
+    align: 'right',
+    cell: ({ values }) => (values?.rating === undefined ? '–' : formatRating(values.rating)),
+  },
 ];
 
 /** Returns the columns of an item that was first read at a time, which is no change. */

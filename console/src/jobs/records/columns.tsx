@@ -1,7 +1,7 @@
 import { Badge, Code, Group, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
-import { formatPrice } from '../../../../src/present/item.ts';
+import { formatPrice, formatRating } from '../../../../src/present/item.ts';
 import { isNotRun } from '../../../../src/present/job.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import type { ListColumn } from '../../ui/list/list-content.ts';
@@ -151,7 +151,7 @@ function textOf(name: string, entry: RecordEntry): string {
     case 'item.sold':
       return count(item?.sold);
     default:
-      return item?.rating?.toFixed(1) ?? '';
+      return item?.rating === undefined ? '' : formatRating(item.rating);
   }
 }
 

@@ -2,7 +2,7 @@ import { Anchor, Group, Stack, Table, Tabs, Text, Title, Tooltip } from '@mantin
 import { IconExternalLink } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import type { RecordItem } from '../../../../gen/gleaner/job/v1/job_pb.ts';
-import { formatPrice } from '../../../../src/present/item.ts';
+import { formatPrice, formatRating } from '../../../../src/present/item.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import { CodeBlock } from '../CodeBlock.tsx';
 import { Fact } from '../layout/Section.tsx';
@@ -77,7 +77,7 @@ function Header({ item, availability, seller }: HeaderProps) {
     ['Price', item.price === undefined ? '' : formatPrice(item.price, item.currency)],
     ['Stock', item.stock === undefined ? availability : formatCount(item.stock)],
     ['Sold', item.sold === undefined ? '' : formatCount(item.sold)],
-    ['Rating', item.rating === undefined ? '' : item.rating.toFixed(1)],
+    ['Rating', item.rating === undefined ? '' : formatRating(item.rating)],
     ['Seller', seller],
   ];
   return (
