@@ -33,6 +33,8 @@ describe('parseSelection()', () => {
     [[], [0, 1, 2]],
     [['price.amount>12.5'], [1]],
     [['price.amount>=12.5'], [0, 1]],
+    [['price.amount> +1.25e1 '], [1]],
+    [['price.amount>.5', 'sold<4.'], [0]],
     [['price.amount<100', 'sold=3'], [0]],
     [['sold=9007199254740993'], [1]],
     [['sold=9007199254740992'], []],
@@ -80,6 +82,8 @@ describe('parseSelection()', () => {
     [{ filter: ['images=x'] }, ['body', 'filter', 0], "'title'"],
     [{ filter: ['constructor=x'] }, ['body', 'filter', 0], '"constructor"'],
     [{ filter: ['sold>many'] }, ['body', 'filter', 0], 'sold is a number; "many" is not'],
+    [{ filter: ['sold>= '] }, ['body', 'filter', 0], 'sold is a number; " " is not'],
+    [{ filter: ['sold=0x3'] }, ['body', 'filter', 0], 'sold is a number; "0x3" is not'],
     [{ sort: '-images' }, ['body', 'sort'], '"images"'],
   ])('rejects %j and names the place', (text, loc, words) => {
     let thrown: unknown;

@@ -85,11 +85,18 @@ function keyOf(cell: Cell): SortKey {
 const exact = (cell: number | bigint | boolean) =>
   typeof cell === 'boolean' ? Number(cell) : cell;
 
-/** Returns the number in a text, as a bigint if only that is exact. NaN for another text. */
+const decimalNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * Returns the decimal number in a text, as a bigint if only that is exact. NaN for another text,
+ * also for one without characters, which Number() reads as 0.
+ */
 function numberIn(text: string): number | bigint {
-  const number = Number(text);
-  return /^\s*[+-]?\d+\s*$/.test(text) && !Number.isSafeInteger(number)
-    ? BigInt(text.trim().replace('+', ''))
+  const digits = text.trim();
+  if (!decimalNumber.test(digits)) return Number.NaN;
+  const number = Number(digits);
+  return /^[+-]?\d+$/.test(digits) && !Number.isSafeInteger(number)
+    ? BigInt(digits.replace('+', ''))
     : number;
 }
 
