@@ -19,6 +19,23 @@ test.each([
     'about 100 a day, 1 day left',
   ],
   [1_000_000n, [[10n, 0n]], 'about 10 a day, over a year left'],
+  [
+    140n,
+    [
+      [2n, 0n],
+      [1n, 0n],
+    ],
+    'about 2 a day, 93 days left',
+  ],
+  [
+    10n,
+    [
+      [1n, 0n],
+      [0n, 0n],
+      [0n, 0n],
+    ],
+    'less than 1 a day, 30 days left',
+  ],
   [50n, [[100n, 100n]], 'None used recently'],
   [50n, [], 'None used recently'],
 ] as const)('a balance of %d is described with its use', (balance, days, text) => {

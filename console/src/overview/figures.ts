@@ -19,10 +19,11 @@ export function burnText(
   days: readonly Pick<UsageDay, 'charged' | 'refunded'>[],
 ): string {
   const used = days.reduce((total, { charged, refunded }) => total + Number(charged - refunded), 0);
-  const perDay = Math.round(used / Math.max(1, days.length));
-  if (perDay <= 0) return 'None used recently';
+  if (used <= 0) return 'None used recently';
+  const perDay = used / days.length;
   const left = Math.floor(Number(balance) / perDay);
-  return `about ${formatCount(perDay)} a day, ${left > 365 ? 'over a year' : counted(left, 'day')} left`;
+  const rate = perDay < 1 ? 'less than 1' : `about ${formatCount(perDay)}`;
+  return `${rate} a day, ${left > 365 ? 'over a year' : counted(left, 'day')} left`;
 }
 
 /**
