@@ -141,16 +141,33 @@ async function* exportList<T extends object>(
   for await (const record of allOf(read, pageSize)) yield line(type, record);
 }
 
-/** Returns a line with snake_case names and times as ISO 8601, as in the REST API. */
+/**
+ * Returns a line with snake_case names and times as ISO 8601, as in the REST API, also in the
+ * objects of the record. What the user submitted stays as it is.
+ */
 function line(type: string, record: object): string {
-  const data = Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      isTime(name) && typeof value === 'number' ? new Date(value).toISOString() : value,
-    ]),
-  );
-  return `${JSON.stringify({ type, data })}\n`;
+  return `${JSON.stringify({ type, data: exportedObject(record) })}\n`;
 }
 
-const isTime = (name: string) =>
-  name.endsWith('At') || name.endsWith('Until') || name === 'decideBy';
+/** Names of members with JSON that the user submitted. */
+const submittedNames: ReadonlySet<string> = new Set(['input', 'request']);
+
+const exportedObject = (record: object): object =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      submittedNames.has(name) ? value : exportedValue(name, value),
+    ]),
+  );
+
+/** Returns the value of a member, or an element of its list. */
+function exportedValue(name: string, value: unknown): unknown {
+  if (typeof value === 'number') return isTime(name) ? new Date(value).toISOString() : value;
+  if (Array.isArray(value)) return value.map((element) => exportedValue(name, element));
+  return typeof value === 'object' && value !== null ? exportedObject(value) : value;
+}
+
+/** Names of times in milliseconds, beside those that end with `At` or `Until`. */
+const timeNames: ReadonlySet<string> = new Set(['at', 'decideBy', 'stateSince', 'scheduledFor']);
+
+const isTime = (name: string): boolean => /(?:At|Until)$/.test(name) || timeNames.has(name);

@@ -211,6 +211,11 @@ describe('ExportAccount', () => {
         created_at: '2030-01-07T04:00:00.000Z',
       },
     });
+    const dataOf = (type: string) => lines.find((line) => line.type === type)!.data;
+    expect(dataOf('job')).toMatchObject({ file: { content_type: 'application/json' } });
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+    expect(dataOf('observation')).toMatchObject({ at: time });
+    expect(dataOf('item_change')).toMatchObject({ at: time });
     const text = JSON.stringify(lines);
     expect(text).not.toContain(webhook.secret);
     expect(text).not.toContain(secrets);
