@@ -1,4 +1,3 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
@@ -8,20 +7,7 @@ import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
 import { AuditFilters } from './AuditFilters.tsx';
 import { AuditTable } from './AuditTable.tsx';
-import { type AuditSearch, emptySearch } from './search.ts';
-
-/** Returns the filter of a search. The last day is part of the period. */
-function filterOf({ actorId, target, action, outcome, since, until }: AuditSearch) {
-  const dayAfter = (day: string) => new Date(new Date(`${day}T00:00:00`).getTime() + 86_400_000);
-  return {
-    actorId,
-    target,
-    action,
-    outcome,
-    ...(since === '' ? {} : { since: timestampFromDate(new Date(`${since}T00:00:00`)) }),
-    ...(until === '' ? {} : { until: timestampFromDate(dayAfter(until)) }),
-  };
-}
+import { emptySearch, filterOf } from './search.ts';
 
 /** Actions of operators and users, with filters, which the address keeps, and export. */
 export function AuditPage() {

@@ -1,4 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Access } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { requirementOf } from '../../../src/contract/permission.ts';
@@ -26,6 +27,28 @@ export const emptySearch: AuditSearch = {
   since: '',
   until: '',
 };
+
+/**
+ * Returns the filter of a search. Days are local, and the last one is part of the period. A text
+ * that is no day does not limit it.
+ */
+export function filterOf({ since, until, ...names }: AuditSearch) {
+  const start = midnightOf(since);
+  const end = midnightOf(until);
+  // By the calendar: a day on which the clocks change has 23 or 25 hours.
+  end?.setDate(end.getDate() + 1);
+  return {
+    ...names,
+    ...(start === null ? {} : { since: timestampFromDate(start) }),
+    ...(end === null ? {} : { until: timestampFromDate(end) }),
+  };
+}
+
+/** Returns the start of a local day, or null for another text. */
+function midnightOf(day: string): Date | null {
+  const date = new Date(`${day}T00:00:00`);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
 
 /** Outcomes as options. */
 export const outcomes = [
