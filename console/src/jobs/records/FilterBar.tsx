@@ -15,6 +15,7 @@ import {
   commonColumns,
   conditionOf,
   conditionText,
+  needsValue,
   operators,
   type RecordFilter,
 } from './query.ts';
@@ -147,6 +148,7 @@ function ConditionForm({
           placeholder="Value"
           value={value}
           maxLength={100}
+          required={needsValue(operator)}
           onChange={(event) => setValue(event.currentTarget.value)}
         />
         <ActionIcon type="submit" variant="default" size={30} aria-label="Add filter">

@@ -40,6 +40,9 @@ export function conditionText(condition: string): string {
     : `${commonColumns[column] ?? column} ${operators[operator] ?? operator} ${value}`;
 }
 
+/** Returns whether an operator needs a value. Without one, `=` and `!=` select by its absence. */
+export const needsValue = (operator: string): boolean => operator !== '=' && operator !== '!=';
+
 const numericColumns: readonly string[] = ['item.price', 'item.stock', 'item.sold', 'item.rating'];
 const grouped = /^\d{1,3}(,\d{3})+(\.\d+)?$/;
 
