@@ -3,7 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { RecordDifferenceSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
-import { type Column, createColumns } from '../../formats/columns.ts';
+import { type Column, createColumns, othersColumn } from '../../formats/columns.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { type Entry, readEntries, recordFieldsOf, requireResults } from './rows.ts';
@@ -39,7 +39,8 @@ export function createDifferences(): (context: JobContext, job: Job) => Promise<
 }
 
 async function compare(context: JobContext, first: Job, reread: Job) {
-  const fields = createFieldComparison(createColumns(recordFieldsOf(context.jobTypes.of(reread))));
+  const columns = createColumns(recordFieldsOf(context.jobTypes.of(reread)));
+  const fields = createFieldComparison([...columns, othersColumn]);
   const counts = {
     gained: 0,
     changed: 0,
