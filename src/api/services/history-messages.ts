@@ -32,12 +32,8 @@ export function toObservationMessage(
   observation: Observation,
   fields: readonly TrackedField[],
 ): MessageInitShape<typeof ObservationSchema> {
-  // A price says nothing without its currency.
-  const selected: readonly TrackedField[] = fields.includes('price')
-    ? [...fields, 'currency']
-    : fields;
   const statedValues = Object.entries(observation.values).filter(
-    ([name]) => fields.length === 0 || selected.includes(name as TrackedField),
+    ([name]) => fields.length === 0 || fields.includes(name as TrackedField),
   );
   return {
     ...observationOf({ ...observation, observedAt: observation.at }),

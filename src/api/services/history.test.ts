@@ -5,7 +5,13 @@ import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs
 import { openTracking, type Tracking } from '../../../test/support/jobs/tracking.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
 import { maxRules } from '../../history/rules.ts';
-import { anItem, aRule } from '../../store/conformance/history-samples.ts';
+import {
+  anItem,
+  anObservation,
+  aRule,
+  someValues,
+} from '../../store/conformance/history-samples.ts';
+import { addObservations } from '../../store/history.ts';
 import { trackedItemId } from '../../store/history-ids.ts';
 
 const { method } = HistoryService;
@@ -109,6 +115,25 @@ describe('getHistory', () => {
       observedAt: titleB!.observedAt,
       endedAt: titleC!.observedAt,
     });
+  });
+
+  test('ends a price with the observation of another currency', async () => {
+    const { store } = fixture.context;
+    const item = { ...place, userId };
+    await store.trackedItems.upsert([anItem({ ...item, series: '', id: trackedItemId(item, '') })]);
+    const observe = (at: number, currency: string, changed: readonly ('price' | 'currency')[]) => {
+      const values = someValues({ price: 20, currency });
+      return { observation: anObservation({ ...item, at, changed, values }), previous: null };
+    };
+    await addObservations(store, [
+      observe(1_000, 'USD', ['price', 'currency']),
+      observe(2_000, 'EUR', ['currency']),
+    ]);
+    const { observations } = await user.call(method.getHistory, { ...place, fields: ['price'] });
+    expect(observations.map(({ values, endedAt }) => [values!.currency, endedAt])).toEqual([
+      ['EUR', undefined],
+      ['USD', timestampFromMs(2_000)],
+    ]);
   });
 
   test('names the stores that have an item with the id', async () => {

@@ -78,7 +78,7 @@ export function historyHandlers(context: JobContext): Handlers {
     }),
     handle(method.getHistory, async (request, { principal }) => {
       const item = await findItem(context, principal.userId, request);
-      const fields = request.fields as TrackedField[];
+      const fields = withCurrency(request.fields as TrackedField[]);
       const { items, next } = await readObservations(context, item, request, fields);
       return {
         item: toItemMessage(item),
@@ -103,6 +103,10 @@ export function historyHandlers(context: JobContext): Handlers {
   ]);
   return { unary, stream };
 }
+
+/** Returns fields with the currency of a price: a price says nothing without it. */
+const withCurrency = (fields: readonly TrackedField[]): readonly TrackedField[] =>
+  fields.includes('price') ? [...fields, 'currency'] : fields;
 
 function ruleHandlers(context: JobContext) {
   const { method } = HistoryService;
