@@ -3,6 +3,7 @@ import type { Node } from '../html/html-tree.ts';
 import { isHidden, namesOf, shortText, upwards, type VisibleText } from '../html/visible-text.ts';
 import { plainName } from '../structured-data/product.ts';
 import { cartRegions, otherRegions } from './element-names.ts';
+import { headingLevel, otherProductsLevel } from './other-products.ts';
 import { type ElementRange, firstFrom } from './positions.ts';
 import { type CardLinks, createCardLinks, isInCard } from './product-card.ts';
 import { controlOf, isCartControl, type PurchaseControl } from './purchase-control.ts';
@@ -149,15 +150,32 @@ function createCartTest(
 const maxElements = 50_000;
 
 /** Returns a test of the elements that are left out: navigation, other products, and the cart. */
-function createSkipTest(ranges: ReadonlyMap<Element, ElementRange>, heading: Element | null) {
-  const headingStart = heading === null ? -1 : ranges.get(heading)!.start;
+function createSkipTest(
+  ranges: ReadonlyMap<Element, ElementRange>,
+  isMain: (element: Element) => boolean,
+) {
   const isCartForm = createCartTest(ranges);
   return (element: Element, range: ElementRange): boolean => {
-    const hasHeading = range.start <= headingStart && headingStart <= range.end;
-    if (hasHeading) return false;
+    if (isMain(element)) return false;
     const names = namesOf(element);
     return isOtherRegion(element, names) || (cartRegions.test(names) && !isCartForm(range));
   };
+}
+
+/**
+ * Returns the nodes without those under a heading of other products: its following siblings up to
+ * the next heading of its level, or to the element with the heading of the page.
+ */
+function withoutOtherProducts(nodes: readonly Node[], isMain: (element: Element) => boolean) {
+  let skippedLevel: number | null = null;
+  return nodes.filter((node) => {
+    if (!('attribs' in node)) return skippedLevel === null;
+    if (skippedLevel !== null && isMain(node)) skippedLevel = null;
+    const level = headingLevel(node);
+    if (skippedLevel !== null && level !== null && level <= skippedLevel) skippedLevel = null;
+    if (skippedLevel === null && !isMain(node)) skippedLevel = otherProductsLevel(node);
+    return skippedLevel === null;
+  });
 }
 
 /** Returns a text with the element around it, or null for white space. */
@@ -171,7 +189,12 @@ function visibleText(node: Extract<Node, { data: string }>): VisibleText | null 
 export function visiblePage({ root }: HtmlPage, titles: readonly string[]): VisiblePage {
   const ranges = rangesOf(root);
   const heading = headingOf(ranges.keys(), titles);
-  const isSkipped = createSkipTest(ranges, heading);
+  const headingStart = heading === null ? -1 : ranges.get(heading)!.start;
+  const isMain = (element: Element) => {
+    const { start, end } = ranges.get(element)!;
+    return start <= headingStart && headingStart <= end;
+  };
+  const isSkipped = createSkipTest(ranges, isMain);
   const texts: VisibleText[] = [];
   const fields: Element[] = [];
   const controls: PurchaseControl[] = [];
@@ -186,9 +209,9 @@ export function visiblePage({ root }: HtmlPage, titles: readonly string[]): Visi
     if (node !== heading) cardLinks.add(node, range.start);
     const control = controlOf(node);
     if (control !== null) controls.push(control);
-    node.children.forEach(visit);
+    withoutOtherProducts(node.children, isMain).forEach(visit);
   };
-  root.children.forEach(visit);
+  withoutOtherProducts(root.children, isMain).forEach(visit);
   return {
     heading,
     texts,
