@@ -14,7 +14,8 @@ import {
   workOf,
 } from '../html/html.ts';
 import { jsonAfter, parseJson } from '../json/script-json.ts';
-import { statusFault } from '../responses/response.ts';
+import { errorMessage, isNotFoundMessage, isSuccess, statusFault } from '../responses/response.ts';
+import { checkWhole } from '../responses/whole-page.ts';
 import { baseOf, type StructuredData, structuredData } from '../structured-data/structured-data.ts';
 import { declaredSites } from './declared-sites.ts';
 import { hasHost, type SiteDeclaration } from './site-declaration.ts';
@@ -34,6 +35,9 @@ export interface SitePage {
   /** Embedded JSON by the name of its script. */
   states: Map<string, Json | undefined>;
 }
+
+/** A page with its source. */
+export type OpenPage = SitePage & { text: string };
 
 /** Returns true for a text with a character that could not be decoded. */
 export const hasUndecoded = ({ isUndecoded }: SitePage, value: Json): boolean =>
@@ -104,15 +108,22 @@ export function siteOf(name: string, url?: URL): SiteDeclaration {
   );
 }
 
+const jsonType = /^application\/(?:[\w.-]+\+)?json\b/i;
+
+/** Returns the fault of a response with JSON instead of a page. */
+function jsonFault(html: string): Fault {
+  const message = errorMessage(parseJson(html));
+  const details = message === null ? '' : `: ${message}`;
+  const code = isNotFoundMessage(message) ? 'page_not_found' : 'page_unreadable';
+  return new Fault(code, `the site sent JSON instead of a page${details}`);
+}
+
 /**
- * Parses a page of a site. Throws the faults of statusFault(), and `page_mismatch` for a redirect
- * to a host that the site does not have.
+ * Parses a page of a site. Throws the faults of statusFault() and checkWhole(), `page_mismatch` for a
+ * redirect to a host that the site does not have, and `page_unreadable` or `page_not_found` for JSON.
  */
-export function openPage(
-  response: PageResponse,
-  site: SiteDeclaration,
-): SitePage & { text: string } {
-  if (response.status < 200 || response.status > 299) throw statusFault(response, null);
+export function openPage(response: PageResponse, site: SiteDeclaration): OpenPage {
+  if (!isSuccess(response)) throw statusFault(response, null);
   const url = URL.parse(response.url);
   if (url === null || !hasHost(site, url))
     throw new Fault(
@@ -120,6 +131,10 @@ export function openPage(
       `${site.name} redirected to ${url?.host}, which is not one of its hosts`,
     );
   const html = bodyText(response);
+  const isJson = jsonType.test(response.headers['content-type'] ?? '');
+  if (isJson && html.trim() !== '') throw jsonFault(html);
   const isUndecoded = html.includes('\ufffd') && !isUtf8(response.body);
-  return { ...openSitePage(parseHtml(html), url.href, site, isUndecoded), text: html };
+  const page = parseHtml(html);
+  checkWhole(html, page, 'the page');
+  return { ...openSitePage(page, url.href, site, isUndecoded), text: html };
 }

@@ -4,9 +4,8 @@ import type { PageResponse } from '../../fetch/page.ts';
 import type { Candidate } from '../candidates/candidates.ts';
 import { find } from '../html/html.ts';
 import { checkFound } from '../responses/not-found-page.ts';
-import { unexpectedPage } from '../responses/unexpected-page.ts';
-import { hasProduct } from '../structured-data/product.ts';
 import { resolvePage } from './page-values.ts';
+import { otherPageFault, productFault } from './site-fault.ts';
 import { readFields, recordOf, type SourcedValues } from './site-fields.ts';
 import { openPage, type SitePage, siteOf } from './site-page.ts';
 
@@ -46,28 +45,6 @@ export function readProductPage(page: SitePage): ShopReading | null {
 }
 
 /**
- * Codes of faults that pages of products can have as well: shops have forms to log in on all pages.
- */
-const productCodes: ReadonlySet<string> = new Set(['page_unreadable', 'page_login']);
-
-/** Returns the fault of a page that states no product. */
-function pageFault(page: SitePage & { text: string }, input: JsonObject): Fault {
-  const requested = URL.parse(String(input.url))?.pathname;
-  // Shops redirect from removed products to their first page.
-  if (new URL(page.url).pathname === '/' && requested !== '/')
-    return new Fault('page_not_found', 'the site redirected to its first page');
-  const fault = unexpectedPage(page.text, 'a product');
-  if (fault.code !== 'page_unreadable') return fault;
-  if (page.isUndecoded)
-    return new Fault('page_unreadable', 'the page is not in the encoding that it declares');
-  if (!page.data.some(hasProduct)) return fault;
-  return new Fault(
-    'page_unreadable',
-    'the page states products, but none with its address or its name',
-  );
-}
-
-/**
  * Reads the record of a response, the source of each of its fields, and the sources that disagree.
  * Throws `page_unreadable` if the page does not show what the site's `wait_for` selects.
  */
@@ -79,9 +56,8 @@ export function readProduct(
   const site = siteOf(region);
   const page = openPage(response, site);
   const read = readProductPage(page);
-  if (read === null) throw pageFault(page, input);
-  const fault = read.isStated ? null : pageFault(page, input);
-  if (fault !== null && !productCodes.has(fault.code)) throw fault;
+  const fault = otherPageFault(page, read, String(input.url));
+  if (read === null || fault !== null) throw fault ?? productFault(page);
   checkFound(page.text);
   if (site.wait_for !== undefined && !find(page.html.root, site.wait_for))
     throw new Fault(

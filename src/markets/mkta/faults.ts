@@ -4,7 +4,8 @@ import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import { integer, text } from '../fields.ts';
 import { parseJsonText } from '../json/json-values.ts';
-import { redirectFault, statusFault } from '../responses/response.ts';
+import { redirectFault } from '../responses/redirects.ts';
+import { isSuccess, statusFault } from '../responses/response.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
 import { regions } from './urls.ts';
 
@@ -45,7 +46,7 @@ function parse(response: PageResponse): JsonObject {
     value = parseJsonText(body);
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;
-    if (response.status !== 200) throw statusFaultOf(response);
+    if (!isSuccess(response)) throw statusFaultOf(response);
     if (!body.startsWith('<') && body !== '')
       throw new Fault('page_unreadable', 'the site sent invalid JSON instead of data');
     if (checks.test(body.slice(0, 100_000))) {
@@ -55,7 +56,7 @@ function parse(response: PageResponse): JsonObject {
     throw fault.code === 'page_not_found' ? new Fault('page_failed', fault.message) : fault;
   }
   if (isObject(value)) return value;
-  if (response.status !== 200) throw statusFaultOf(response);
+  if (!isSuccess(response)) throw statusFaultOf(response);
   throw new Fault('page_unreadable', 'the response is JSON but not an object');
 }
 
@@ -76,7 +77,7 @@ export function parseResponse(response: PageResponse): JsonObject {
   if (isRefusal(body)) throw new Fault('page_blocked', 'the site refused the request as automated');
   if (notFound.includes(integer(body.error)))
     throw new Fault('page_not_found', 'the site has no such page in this region');
-  if (response.status !== 200) throw statusFaultOf(response);
+  if (!isSuccess(response)) throw statusFaultOf(response);
   if (integer(body.error) === withdrawnPath) {
     throw new Fault('page_failed', `the site has withdrawn this request (error ${withdrawnPath})`);
   }

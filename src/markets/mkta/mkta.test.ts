@@ -98,7 +98,7 @@ describe('products', () => {
     [814, 'page_failed'],
     [902, 'network'],
     [904, 'network'],
-    [906, 'page_unreadable'],
+    [906, 'page_failed'],
     [908, 'page_throttled'],
     [910, 'page_failed'],
     [912, 'page_blocked'],

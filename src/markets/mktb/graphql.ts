@@ -4,7 +4,12 @@ import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { integer, object, objects, text } from '../fields.ts';
 import { anyOf } from '../patterns.ts';
-import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses/response.ts';
+import {
+  checkInterface,
+  errorMessage,
+  isNotFoundMessage,
+  parseJsonResponse,
+} from '../responses/response.ts';
 
 /** Base address of the site's own pages, products and shops. */
 export const site = 'https://www.tokopedia.com';
@@ -123,7 +128,7 @@ function errorsOf(errors: Json | undefined): Json[] {
 /**
  * Returns the first object under one of the `roots` of a response's GraphQL data; the response is
  * one result or an array of results. `thing` names the requested object in messages. Throws the
- * faults of parseJsonResponse(); GraphQL errors without data by their messages and codes; `unknown`
+ * faults of checkInterface() and parseJsonResponse(); GraphQL errors without data by their messages and codes; `unknown`
  * for an unknown error and for a null root without an error; `page_unreadable` for a missing root.
  */
 export function parseData(
@@ -132,6 +137,8 @@ export function parseData(
   thing: string,
   unknown: 'page_not_found' | 'page_failed',
 ): JsonObject {
+  // The interface has one path for all products, and reports a missing one in its data.
+  checkInterface(response, () => false);
   const value = parseJsonResponse(response);
   const results = Array.isArray(value) ? objects(value) : objects([value]);
   for (const { data } of results) {

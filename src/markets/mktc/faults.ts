@@ -2,7 +2,12 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
-import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../responses/response.ts';
+import {
+  checkInterface,
+  errorMessage,
+  isNotFoundMessage,
+  parseJsonResponse,
+} from '../responses/response.ts';
 
 /** The site's envelope, with data. */
 export interface Envelope {
@@ -32,10 +37,11 @@ function codeFault(
 
 /**
  * Parses the envelope `{code, status, data}` of a response; `thing` names the requested object in
- * messages. Throws the faults of parseJsonResponse(); a fault by code and status for an error;
+ * messages. Throws the faults of checkInterface() and parseJsonResponse(); a fault by code and status for an error;
  * `page_not_found` for empty data; `page_unreadable` for anything that is not an envelope.
  */
 export function parseEnvelope(response: PageResponse, thing: string): Envelope {
+  checkInterface(response, (body) => isObject(body) && 'code' in body);
   const root = parseJsonResponse(response);
   if (!isObject(root)) throw new Fault('page_unreadable', 'the response is JSON but not an object');
   const code = integer(root.code);

@@ -14,7 +14,7 @@ import {
   workOf,
 } from '../html/html.ts';
 import { jsonAfter, parseJson } from '../json/script-json.ts';
-import { statusFault } from '../responses/response.ts';
+import { isSuccess, statusFault } from '../responses/response.ts';
 import { createOtherRegionTest, missingDataFault, missingProductFault } from './faults.ts';
 
 /** Location of a product's data in a page. */
@@ -97,8 +97,7 @@ function componentData(route: JsonObject): Map<string, JsonObject> {
 /** Throws the fault of an error status, and of a redirect to another region. */
 function checkResponse(response: PageResponse, region: string): void {
   const isOtherRegion = createOtherRegionTest(region);
-  if (response.status < 200 || response.status > 299)
-    throw statusFault(response, null, isOtherRegion);
+  if (!isSuccess(response)) throw statusFault(response, null, isOtherRegion);
   const url = URL.parse(response.url);
   if (url && isOtherRegion(url)) {
     throw new Fault(

@@ -3,8 +3,9 @@ import type { PageResponse } from '../../fetch/page.ts';
 import { bodyText, byId, find, type HtmlPage, parseHtml, words } from '../html/html.ts';
 import { anyOf } from '../patterns.ts';
 import { containsNotFound } from '../responses/not-found-page.ts';
-import { statusFault } from '../responses/response.ts';
+import { isSuccess, statusFault } from '../responses/response.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
+import { checkWhole } from '../responses/whole-page.ts';
 import { regions } from './regions.ts';
 
 const checkTitles =
@@ -148,7 +149,7 @@ function missingContent({ html, page, title }: TitledPage, what: string): Fault 
  * shopping" page with any status; by status, with `page_region` for a redirect to another store;
  * for status 200 `page_login` for a login, `page_failed` for a product whose offer could not be
  * shown, `page_throttled` for the apology page, `page_not_found` for the "dog page",
- * `page_unreadable` for a truncated page, otherwise those of unexpectedPage().
+ * the faults of checkWhole(), otherwise those of unexpectedPage().
  */
 export function parsePage(
   response: PageResponse,
@@ -159,22 +160,17 @@ export function parsePage(
   const page = parseHtml(html);
   const title = words(find(page.root, 'title')) ?? '';
   const titledPage = { response, html, page, title };
-  const isSuccess = response.status >= 200 && response.status <= 299;
-  if (isSuccess && isDegraded(page)) {
+  const isPage = isSuccess(response);
+  if (isPage && isDegraded(page)) {
     throw new Fault(
       'page_failed',
       `the site sent the ${what} without its offer, after an error of its own`,
     );
   }
-  const isComplete = isSuccess && hasContent(page);
+  const isComplete = isPage && hasContent(page);
   if (!isComplete) checkRefusal(titledPage);
-  if (!isSuccess) throw statusFault(response, title === '' ? null : title.slice(0, 200), isStore);
-  if (/<html[\s>]/i.test(html) && !/<\/html\s*>/i.test(html)) {
-    throw new Fault(
-      'page_unreadable',
-      `the ${what} is cut off after ${response.body.length} bytes`,
-    );
-  }
+  if (!isPage) throw statusFault(response, title === '' ? null : title.slice(0, 200), isStore);
+  checkWhole(html, page, `the ${what}`);
   if (isComplete) return page;
   throw missingContent(titledPage, what);
 }

@@ -260,7 +260,7 @@ describe('a page without the product', () => {
     ['810', 'page_blocked', /firewall/],
     ['811', 'page_throttled', /503/],
     ['812', 'page_failed', /500/],
-    ['813', 'page_unreadable', /cut off after \d+ bytes/],
+    ['813', 'page_unreadable', /cut off after \d+ characters/],
     ['814', 'page_empty', /titled "Store: online shopping"/],
     ['815', 'page_empty', /instead of the product page/],
     ['816', 'page_throttled', /apology/],

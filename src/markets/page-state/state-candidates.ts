@@ -9,7 +9,7 @@ import { parseJson } from '../json/script-json.ts';
 import { isCurrencyCode } from '../money/currencies.ts';
 import { shownAmount } from '../money/money.ts';
 import { anyOf } from '../patterns.ts';
-import { plainName } from '../structured-data/product.ts';
+import { plainName } from '../structured-data/plain-name.ts';
 
 /** JSON that the scripts and attributes of a page embed, by the names of its places. */
 export type EmbeddedStates = ReadonlyMap<string, Json>;

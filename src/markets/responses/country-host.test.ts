@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOtherCountry } from './country-host.ts';
+import { isOtherCountry, isOtherLocale } from './country-host.ts';
 
 test.each([
   ['kiln.com', 'kiln.co.uk', true],
@@ -17,4 +17,17 @@ test.each([
   ['localhost', 'kiln.com', false],
 ])('isOtherCountry(%s, %s) is %s', (asked, answered, other) =>
   expect(isOtherCountry(asked, answered)).toBe(other),
+);
+
+test.each([
+  ['/p/1', '/p/1', false],
+  ['/p/1', '/fr/p/1', false],
+  ['/p/1', '/en-us/p/1', true],
+  ['/de/p/1', '/p/1', false],
+  ['/de/p/1', '/DE/p/1', false],
+  ['/de/p/1', '/fr/p/1', true],
+  ['/en-gb/p/1', '/en-us/p/1', true],
+  ['/p/1', '/engine/1', false],
+])('isOtherLocale(%s, %s) is %s', (requested, path, other) =>
+  expect(isOtherLocale(requested, path)).toBe(other),
 );

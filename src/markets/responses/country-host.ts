@@ -48,3 +48,18 @@ export function isOtherCountry(requestedHost: string, responseHost: string): boo
   if (one === null || other === null || one.brand !== other.brand) return false;
   return one.suffix !== other.suffix || one.country !== other.country;
 }
+
+const localePrefix = /^\/([a-z]{2})(?:[-_]([a-z]{2}))?(?=\/|$)/i;
+
+/**
+ * Returns true if a path is that of another language or country than the requested path: "/fr/a" for
+ * "/de/a", "/en-us/a" for "/a" or for "/en-gb/a". Returns false for a language alone, "/fr/a", if the
+ * requested path has none.
+ */
+export function isOtherLocale(requestedPath: string, path: string): boolean {
+  const prefix = localePrefix.exec(path);
+  if (prefix === null) return false;
+  const requested = localePrefix.exec(requestedPath);
+  if (requested === null) return prefix[2] !== undefined;
+  return prefix[0].toLowerCase() !== requested[0].toLowerCase();
+}

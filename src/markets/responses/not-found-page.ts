@@ -78,12 +78,17 @@ function titlesOf(html: string): string[] {
   return found.map((title) => words(parseHtml(title).root)).filter((title) => title !== null);
 }
 
+const notFoundTitle = (html: string): string | undefined => titlesOf(html).find(isNotFoundTitle);
+
+/** Returns true for a page for which checkFound() throws. */
+export const isNotFound = (html: string): boolean => notFoundTitle(html) !== undefined;
+
 /**
  * Throws `page_not_found` for a page whose title or heading says only that it was not found,
  * whatever its status and data: such pages show other products.
  */
 export function checkFound(html: string): void {
-  const title = titlesOf(html).find(isNotFoundTitle);
+  const title = notFoundTitle(html);
   if (title === undefined) return;
   throw new Fault(
     'page_not_found',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { isObject } from '../../base/json.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
-import { errorMessage, parseJsonResponse, redirectFault } from './response.ts';
+import { redirectFault } from './redirects.ts';
+import { checkInterface, errorMessage, parseJsonResponse } from './response.ts';
 
 function createResponse(
   status: number,
@@ -62,6 +64,12 @@ describe('parseJsonResponse()', () => {
       /404/,
     ],
     [404, '<title'.repeat(1_000_000), 'page_not_found', /404/],
+    [404, '<html><title>Just a moment...</title></html>', 'page_blocked', /404/],
+    [410, '<html><title>Access denied</title></html>', 'page_blocked', /410/],
+    [404, '<html><title>Service unavailable</title></html>', 'page_failed', /another attempt/],
+    [404, '{"message":"server overloaded"}', 'page_failed', /another attempt/],
+    [206, '{"products":[]}', 'page_failed', /206/],
+    [226, '{"products":[]}', 'page_failed', /226/],
   ])('classifies status %d with %.80j as %s', (status, body, code, message) => {
     const fault = faultOf(createResponse(status, body));
     expect(fault.code).toBe(code);
@@ -88,6 +96,38 @@ describe('parseJsonResponse()', () => {
   });
 });
 
+it('retries a missing page if the site asks for that', () => {
+  const headers = { 'retry-after': '7' };
+  expect(faultOf(createResponse(404, '', headers))).toMatchObject({
+    code: 'page_failed',
+    retryAfterMs: 7000,
+  });
+  expect(faultOf(createResponse(410, '', headers)).code).toBe('page_not_found');
+});
+
+describe('checkInterface()', () => {
+  const codeOf = (status: number, body: string) => {
+    try {
+      checkInterface(createResponse(status, body), (value) => isObject(value) && 'code' in value);
+    } catch (thrown) {
+      return (thrown as Fault).code;
+    }
+    return 'none';
+  };
+
+  it.each([
+    [404, '{"code": 404, "data": null}', 'none'],
+    [200, '<html>', 'none'],
+    [500, '<html>', 'none'],
+    [404, '<html><title>404 Not Found</title></html>', 'page_failed'],
+    [404, '{"status": 404, "path": "/backend"}', 'page_failed'],
+    [410, '', 'page_failed'],
+    [404, '<html><title>Just a moment...</title></html>', 'page_blocked'],
+  ])('classifies a %d with %j as %s', (status, body, code) =>
+    expect(codeOf(status, body)).toBe(code),
+  );
+});
+
 describe('redirectFault()', () => {
   it.each([
     ['/login?next=%2F', 'page_login'],
@@ -101,6 +141,9 @@ describe('redirectFault()', () => {
     ['http://www.site.test/', 'page_failed'],
     ['http://other.test/', 'page_failed'],
     ['/blog/login-tips', 'page_failed'],
+    ['/error/404', 'page_not_found'],
+    ['/page-not-found.html', 'page_not_found'],
+    ['/p/not-found-in-nature', 'page_failed'],
     ['/', 'page_failed'],
     ['http://[', 'page_failed'],
   ])('classifies a redirect to %s as %s', (location, code) => {

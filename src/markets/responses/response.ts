@@ -1,20 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, type Json } from '../../base/json.ts';
-import { Fault } from '../../contract/fault.ts';
+import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import { object, objects, text } from '../fields.ts';
 import { bodyText } from '../html/html.ts';
 import { parseJsonText } from '../json/json-values.ts';
 import { anyOf } from '../patterns.ts';
-import { isOtherCountry } from './country-host.ts';
-import { unexpectedPage } from './unexpected-page.ts';
-
-/** Patterns of redirect targets: logins, robot checks, and choices of country or language. */
-const loginAddress = /(?:^|[./_-])(?:log-?in|sign-?in|accounts?\/auth|sso)(?=$|[./?])/i;
-const checkAddress = /captcha|\/verify(?:$|[/?])|\/challenge|unusual|\/blocked|\/sorry\//i;
-const chooserAddress =
-  /(?:choose|select|change)[-_/]?(?:your[-_]?)?(?:country|region|location|language|locale|store)|(?:country|region|language|locale)[-_/]?(?:select\w*|chooser|picker|switch\w*)|global-gateway/i;
+import { type RegionCheck, redirectFault } from './redirects.ts';
+import { isCheckTitle, unexpectedPage } from './unexpected-page.ts';
+import { isBusy } from './wall-page.ts';
 
 const missing = anyOf(
   [
@@ -89,39 +84,43 @@ function isCheckJson(value: Json): boolean {
 }
 
 /**
- * Returns true if a redirect target belongs to another region of the market than the requested one.
+ * Returns true for a response with the page: a status of 2xx, but not that of a part of a page or of
+ * a difference to another page, which nobody requested.
  */
-export type RegionCheck = (target: URL) => boolean;
+export const isSuccess = ({ status }: PageResponse): boolean =>
+  status >= 200 && status <= 299 && status !== 206 && status !== 226;
 
 /**
- * Returns the fault for a redirect that is not followed: `page_login` for a login, `page_blocked`
- * for a robot check, `page_region` for a choice of countries, another country's host or a target
- * that `isOtherRegion` accepts, otherwise `page_failed`.
+ * Returns the fault for the status of a missing page: `page_not_found`, but `page_blocked` for a
+ * check page, and `page_failed` for a 404 of a site that asks for another attempt.
  */
-export function redirectFault(
-  response: PageResponse,
-  isOtherRegion: RegionCheck = () => false,
+function missingFault(
+  { status, body }: PageResponse,
+  words: string | null,
+  { message, ...retry }: { message: string; retryAfterMs?: number },
 ): Fault {
-  const { status, url, headers } = response;
-  const target = URL.parse(headers.location ?? '', url);
-  const hostAndPath = `${target?.host ?? ''}${target?.pathname ?? ''}`;
-  const points = `the site returned ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
-  if (target === null) return new Fault('page_failed', points);
-  if (checkAddress.test(hostAndPath)) return new Fault('page_blocked', `${points}: a robot check`);
-  if (loginAddress.test(hostAndPath)) return new Fault('page_login', `${points}: a login`);
-  const requestedHost = URL.parse(url)?.hostname ?? '';
-  const isElsewhere = isOtherRegion(target) || isOtherCountry(requestedHost, target.hostname);
-  if (chooserAddress.test(hostAndPath) || isElsewhere) {
-    return new Fault('page_region', `${points}: another region than the requested one`);
-  }
-  return new Fault('page_failed', points);
+  const title = words ?? titleOf(body.toString('utf8')) ?? '';
+  if (isCheckTitle(title))
+    return new Fault('page_blocked', `${message}: a robot check or refusal page`);
+  const isTemporary = retry.retryAfterMs !== undefined || isBusy(title);
+  if (status === 404 && isTemporary)
+    return new Fault('page_failed', `${message}, and asks for another attempt`, retry);
+  return new Fault('page_not_found', message);
 }
 
+/** Faults of statuses with one meaning, and what their messages say. */
+const meanings: Readonly<Record<number, [FaultCode, string]>> = {
+  401: ['page_login', 'a login is required'],
+  429: ['page_throttled', 'too many requests'],
+  451: ['page_region', 'not available in this country'],
+  503: ['page_throttled', 'too many requests'],
+};
+
 /**
- * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose
- * message says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401,
- * `page_region` for 451, `page_blocked` for a refusal, redirectFault() for a redirect, otherwise
- * `page_failed`. `words` is the site's message.
+ * Returns the fault for a status other than those of isSuccess(): that of missingFault() for 404 and
+ * 410, `page_not_found` for another 4xx whose message says so, `page_throttled` with the requested
+ * delay for 429 and 503, `page_login` for 401, `page_region` for 451, `page_blocked` for a refusal,
+ * redirectFault() for a redirect, otherwise `page_failed`. `words` is the site's message.
  */
 export function statusFault(
   response: PageResponse,
@@ -132,24 +131,15 @@ export function statusFault(
   const wait = parseRetryAfter(response.headers, response.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
   const message = words === null ? '' : `: ${words}`;
+  const returned = `the site returned ${status}`;
   if (status === 404 || status === 410)
-    return new Fault('page_not_found', `the site returned ${status}${message}`);
-  if (status === 429 || status === 503) {
-    const seconds = wait === undefined ? '' : `, retry after ${Math.ceil(wait / 1000)} s`;
-    return new Fault(
-      'page_throttled',
-      `the site returned ${status}: too many requests${seconds}${message}`,
-      details,
-    );
+    return missingFault(response, words, { message: returned + message, ...details });
+  const [code, meaning] = meanings[status] ?? [];
+  if (code !== undefined) {
+    const isWait = code === 'page_throttled' && wait !== undefined;
+    const seconds = isWait ? `, retry after ${Math.ceil(wait / 1000)} s` : '';
+    return new Fault(code, `${returned}: ${meaning}${seconds}${message}`, details);
   }
-  if (status === 451) {
-    return new Fault(
-      'page_region',
-      `the site returned 451: not available in this country${message}`,
-    );
-  }
-  if (status === 401)
-    return new Fault('page_login', `the site returned 401: a login is required${message}`);
   // Two bot managers respond with 428 and 430.
   if ([403, 428, 430].includes(status)) {
     return new Fault(
@@ -159,10 +149,22 @@ export function statusFault(
     );
   }
   if (status >= 300 && status < 400) return redirectFault(response, isOtherRegion);
-  if (status < 500 && isNotFoundMessage(words)) {
-    return new Fault('page_not_found', `the site returned ${status}${message}`);
-  }
-  return new Fault('page_failed', `the site returned ${status}${message}`, details);
+  const isMissing = status < 500 && isNotFoundMessage(words);
+  return new Fault(isMissing ? 'page_not_found' : 'page_failed', returned + message, details);
+}
+
+/**
+ * Throws `page_failed` for a 404 or 410 that is not the interface's own response, but one about its
+ * path: it says nothing about the requested item. `isOwn` accepts bodies of the interface.
+ */
+export function checkInterface(response: PageResponse, isOwn: (body: Json) => boolean): void {
+  const { status, body } = response;
+  if (status !== 404 && status !== 410) return;
+  const result = parseBody(body.toString('utf8').trim());
+  if ('value' in result && isOwn(result.value)) return;
+  const fault = statusFault(response, null);
+  if (fault.code !== 'page_not_found') throw fault;
+  throw new Fault('page_failed', `the site returned ${status} for the path of its interface`);
 }
 
 /**
@@ -174,8 +176,7 @@ export function parseJsonResponse(response: PageResponse): Json {
   const decoded = isUtf8(response.body) ? response.body.toString('utf8') : bodyText(response);
   const body = decoded.replace(/^\uFEFF/, '').trim();
   const result = parseBody(body);
-  if (response.status < 200 || response.status > 299)
-    throw errorResponseFault(response, body, result);
+  if (!isSuccess(response)) throw errorResponseFault(response, body, result);
   if ('value' in result) {
     if (isCheckJson(result.value))
       throw new Fault('page_blocked', 'the site asks for a robot check instead of data');

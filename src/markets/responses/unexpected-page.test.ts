@@ -99,6 +99,19 @@ describe('unexpectedPage()', () => {
       page('Bowl', '<h1>Bowl</h1><h2>Not found what you need?</h2>'),
       'page_unreadable',
     ],
+    ['an overloaded site', page('503 Service Temporarily Unavailable', '<p>nginx'), 'page_failed'],
+    ['maintenance', page('Shop', '<h1>We will be back soon</h1>'), 'page_failed'],
+    ['maintenance in German', page('Shop', '<h1>Wartungsarbeiten</h1>'), 'page_failed'],
+    [
+      'a page that forwards to a login',
+      '<head><meta http-equiv="refresh" content="0; url=/login"></head>',
+      'page_login',
+    ],
+    [
+      'a page that forwards to another',
+      '<head><meta http-equiv="refresh" content="0; url=/"></head>',
+      'page_failed',
+    ],
     ['nothing', ' \n', 'page_empty'],
     ['any other page', page('Spring sale', '<p>Everything must go.'), 'page_unreadable'],
     [

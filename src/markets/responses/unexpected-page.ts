@@ -2,7 +2,8 @@ import { Fault } from '../../contract/fault.ts';
 import { type Document, find, findAll, type HtmlPage, parseHtml, words } from '../html/html.ts';
 import { anyOf } from '../patterns.ts';
 import { containsNotFound } from './not-found-page.ts';
-import { isAgeWall, isConsentWall } from './wall-page.ts';
+import { refreshFault } from './redirects.ts';
+import { isAgeWall, isBusy, isConsentWall, saysNoResults } from './wall-page.ts';
 
 /** Markers of known bot managers' check pages. */
 const checkMarks = anyOf(
@@ -43,6 +44,9 @@ const checkTitles = anyOf(
   ],
   { flags: 'i' },
 );
+/** Returns true for the title of a check or refusal page. */
+export const isCheckTitle = (title: string): boolean => checkTitles.test(title);
+
 /**
  * Texts and elements that mark a short page as a robot check; a long page can contain them in a
  * form.
@@ -160,7 +164,8 @@ const hidden: ReadonlySet<string> = new Set([
   'template',
 ]);
 
-function visible({ children }: Document): string {
+/** Returns the text of a page that its visitors see. */
+export function visibleText({ children }: Document): string {
   const texts = children.map((node) => {
     if ('attribs' in node)
       return hidden.has(node.name) ? null : words(node, ({ name }) => hidden.has(name));
@@ -177,9 +182,9 @@ function mainHeadings(root: Document): string[] {
 
 /** Returns true for a page that its scripts have not filled. */
 function isShell(root: Document): boolean {
-  const visibleText = visible(root);
-  if (loadingWords.test(visibleText)) return true;
-  if (visibleText.length <= shortText && scriptWords.some((request) => request.test(visibleText)))
+  const shownText = visibleText(root);
+  if (loadingWords.test(shownText)) return true;
+  if (shownText.length <= shortText && scriptWords.some((request) => request.test(shownText)))
     return true;
   const app = find(root, appRoots);
   return (
@@ -190,15 +195,32 @@ function isShell(root: Document): boolean {
 function isCheck(html: string, page: HtmlPage, headline: string): boolean {
   if (checkMarks.test(html) || checkTitles.test(headline)) return true;
   if (html.length > shortPage) return false;
-  return checkWords.test(visible(page.root)) || find(page.root, checkElements) !== undefined;
+  return checkWords.test(visibleText(page.root)) || find(page.root, checkElements) !== undefined;
 }
+
+/** Returns the title and the main headings of a page, one a line. */
+const mainTitles = (root: Document): string =>
+  [words(find(root, 'title')) ?? '', ...mainHeadings(root)].join('\n');
+
+/**
+ * Returns true for a page whose title or main heading asks for a login, the visitor's age, or a
+ * consent, or says that the site is not available for a while.
+ */
+export function isWall({ root }: HtmlPage): boolean {
+  const main = mainTitles(root);
+  const isLogin = loginTitles.test(words(find(root, 'title')) ?? '');
+  return isLogin || isAgeWall(main) || isConsentWall(main) || isBusy(main);
+}
+
+/** Returns true for a page whose title or main heading says that a search has no results. */
+export const isNoResults = ({ root }: HtmlPage): boolean => saysNoResults(mainTitles(root));
 
 /**
  * Returns the fault for an unexpected HTML page with a successful status; `what` names the expected
  * content. By title, headings and content: `page_unreadable` for a question for the visitor's age,
  * `page_blocked` for a robot check, `page_region` for a choice of countries or languages and for
  * content that other countries have, `page_not_found` for a "not found" page, `page_login` for a
- * login, `page_empty` for a page without text or that waits for scripts, otherwise
+ * login, `page_failed` for a site that is not available for a while, those of refreshFault(), `page_empty` for a page without text or that waits for scripts, otherwise
  * `page_unreadable`, also for a question for a consent. Messages name the remedy. Call it only for
  * pages without the expected content.
  */
@@ -229,13 +251,27 @@ export function unexpectedPage(html: string, what: string): Fault {
     return new Fault('page_region', `the site does not show ${what} in this country${titled}`);
   }
   // A heading below another one, such as of a search form, can offer help with finding other pages.
-  const main = [title ?? '', ...mainHeadings(page.root)].join('\n');
+  const main = mainTitles(page.root);
   if (containsNotFound(main) || goneTitles.test(main))
     return new Fault('page_not_found', `the site has no such page${titled}`);
   if (loginTitles.test(title ?? '') || find(page.root, 'input[type="password" i]') !== undefined) {
     return new Fault('page_login', `the site asks for a login${titled} instead of showing ${what}`);
   }
-  if (isShell(page.root)) {
+  return refreshFault(page) ?? contentFault(page, { what, titled, main });
+}
+
+/** What messages about a page say, and its main titles. */
+interface PageDescription {
+  what: string;
+  titled: string;
+  main: string;
+}
+
+/** Returns the fault of a page that shows something else than the expected content, or nothing. */
+function contentFault({ root }: HtmlPage, { what, titled, main }: PageDescription): Fault {
+  if (isBusy(main))
+    return new Fault('page_failed', `the site is not available for a while${titled}`);
+  if (isShell(root)) {
     const message = `the site sent a page${titled} without content instead of ${what}${scriptRemedy}`;
     return new Fault('page_empty', message);
   }

@@ -52,3 +52,39 @@ export function isAgeWall(titles: string): boolean {
 export function isConsentWall(titles: string): boolean {
   return consentTitles.some((pattern) => pattern.test(titles));
 }
+
+/** Titles and headings of pages of a site that is overloaded or closed for a while, by language. */
+const busyTitles: readonly RegExp[] = [
+  /\b(?:overload(?:ed)?|too (?:busy|many requests)|(?:temporarily|service) unavailable|try again later)\b/i,
+  /\b(?:internal )?server error\b|\bbad gateway\b|\bgateway time-?out\b/i,
+  /\b(?:(?:under|site|scheduled) maintenance|maintenance (?:mode|work|page)|(?:be|are) (?:right )?back soon)\b|^maintenance$/im,
+  /wartungs(?:arbeiten|modus)|vorübergehend nicht (?:erreichbar|verfügbar)/iu,
+  /en (?:cours de )?maintenance|service (?:temporairement )?indisponible/iu,
+  /en mantenimiento|in manutenzione|em manutenção|in onderhoud|przerwa techniczna/iu,
+  /технические работы|メンテナンス中|sedang (?:dalam )?(?:perbaikan|pemeliharaan)/iu,
+];
+
+/** Returns true for titles of a page of a site that is overloaded or closed for a while. */
+export function isBusy(titles: string): boolean {
+  return busyTitles.some((pattern) => pattern.test(titles));
+}
+
+/** Titles and headings of searches without results, by language. */
+const noResults: readonly RegExp[] = [
+  /^(?:(?:sorry|oops)[\s,.!:]*)?(?:no|0) (?:(?:search |matching )?(?:results?|products?|items?|matches))(?: (?:were |was )?found)?(?=$|[\s.,:!])/im,
+  /^(?:your search .{0,100} (?:did not match|returned no)|we (?:couldn['’]t|could not|did not) find any)/im,
+  /^(?:leider )?(?:keine|0) (?:ergebnisse|treffer|produkte|artikel)/im,
+  /^(?:aucun|0) (?:résultat|produit|article)/imu,
+  /^(?:sin|0|no hay|ningún) resultados?|^no se (?:han encontrado|encontraron) (?:resultados|productos)/imu,
+  /^(?:nessun|0) (?:risultat|prodott)[oi]/im,
+  /^(?:nenhum|0) (?:resultado|produto)/im,
+  /^(?:geen|0) (?:resultaten|producten)|^(?:brak|0) (?:wyników|produktów)/imu,
+  /^(?:inga|ingen|0) (?:träffar|resultat(?:er)?|produkter)/imu,
+  /^ничего не найдено|(?:該当する|検索)(?:商品|結果).{0,20}(?:ありません|見つかりません)/imu,
+  /^(?:tidak ada|0) (?:hasil|produk)|^(?:không (?:có|tìm thấy)) (?:kết quả|sản phẩm)/imu,
+];
+
+/** Returns true for titles of a search without results. */
+export function saysNoResults(titles: string): boolean {
+  return noResults.some((pattern) => pattern.test(titles));
+}

@@ -2,14 +2,15 @@ import type { JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { noValues } from '../declared-sites/page-values.ts';
 import { hasHost, type SiteDeclaration } from '../declared-sites/site-declaration.ts';
+import { siteMovedFault } from '../declared-sites/site-fault.ts';
 import { readFields, recordOf } from '../declared-sites/site-fields.ts';
 import { openPage, type SitePage, siteOf } from '../declared-sites/site-page.ts';
 import { text } from '../fields.ts';
 import { attribute, find, findAll } from '../html/html.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries, withTitleOrPrice } from '../new-entries.ts';
-import { checkFound } from '../responses/not-found-page.ts';
-import { unexpectedPage } from '../responses/unexpected-page.ts';
+import { checkFound, isNotFound } from '../responses/not-found-page.ts';
+import { isNoResults, isWall, unexpectedPage } from '../responses/unexpected-page.ts';
 import { addressOn } from '../structured-data/offer.ts';
 import { listedProducts, trailOf } from '../structured-data/product.ts';
 import { pageRequest, placeOf } from './product.ts';
@@ -44,16 +45,54 @@ function entriesOf(page: SitePage): JsonObject[] {
   });
 }
 
-/** Returns the entries of a response. An empty page of a shop is a list without entries. */
-function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolean) {
+const remedy = ': declare their selectors in the fields of the listing';
+
+/** A page of a listing and its entries. */
+interface ListingPage {
+  page: SitePage;
+  entries: JsonObject[];
+}
+
+/**
+ * Returns the entries of a page at `url`, the first of a listing. A page that says that it has no
+ * results is a list without entries, whatever it suggests. Throws the fault of a page without entries
+ * and of one at another address.
+ */
+function readFirstPage(response: PageResponse, site: SiteDeclaration, url: string): ListingPage {
   const page = openPage(response, site);
-  if (isFirst) checkFound(page.text);
-  const remedy = ': declare their selectors in the fields of the listing';
+  checkFound(page.text);
+  const moved = siteMovedFault(page, url);
+  if (moved !== null) throw moved;
+  if (isNoResults(page.html)) return { page, entries: [] };
   const entries = withTitleOrPrice(entriesOf(page), remedy);
-  const fault =
-    entries.length === 0 && isFirst ? unexpectedPage(page.text, 'a list of products') : null;
-  if (fault !== null) throw fault;
+  if (entries.length === 0) throw unexpectedPage(page.text, 'a list of products');
   return { page, entries };
+}
+
+/** Codes of faults of a page that the site shows beyond the end of a listing. */
+const endCodes: ReadonlySet<string> = new Set([
+  'page_unreadable',
+  'page_mismatch',
+  'page_not_found',
+]);
+
+/**
+ * Returns the entries of a later page. A page without entries, a "not found" page, and a page at
+ * another address have none: the listing has ended. Throws the fault of a page that the site shows
+ * instead of any other, such as a robot check.
+ */
+function readLaterPage(response: PageResponse, site: SiteDeclaration, url: string): ListingPage {
+  const page = openPage(response, site);
+  const moved = siteMovedFault(page, url);
+  if (moved !== null && !endCodes.has(moved.code)) throw moved;
+  const isOther = moved !== null || isNotFound(page.text);
+  const entries = isOther ? [] : withTitleOrPrice(entriesOf(page), remedy);
+  if (entries.length > 0) return { page, entries };
+  const fault = unexpectedPage(page.text, 'a list of products');
+  // Shops have forms to log in on all pages.
+  const isEnd = endCodes.has(fault.code) || fault.code === 'page_login';
+  if (isEnd && !isWall(page.html)) return { page, entries };
+  throw fault;
 }
 
 /**
@@ -85,7 +124,15 @@ export const search: ListReader = {
     let url: URL | null = start;
     let pages = 0;
     while (url !== null && pages < maxPages) {
-      const { page, entries } = readPage(await fetch(pageRequest(url, site)), site, pages === 0);
+      const response = await fetch(pageRequest(url, site));
+      const isCounted = pages > 0 && site.listing.page_parameter !== undefined;
+      // Shops respond with it to numbers beyond the last page.
+      if (isCounted && [404, 410].includes(response.status)) {
+        url = null;
+        break;
+      }
+      const read = pages === 0 ? readFirstPage : readLaterPage;
+      const { page, entries } = read(response, site, url.href);
       pages += 1;
       const added = newEntries(entries, seen, ({ id }) => text(id));
       url = added.length === 0 ? null : nextPage(page, pages);
@@ -98,5 +145,6 @@ export const search: ListReader = {
       has_more: url !== null,
     };
   },
-  extract: (response, _input, region) => readPage(response, siteOf(region), true).entries,
+  extract: (response, input, region) =>
+    readFirstPage(response, siteOf(region), text(input.url) ?? response.url).entries,
 };

@@ -197,6 +197,84 @@ describe('product', () => {
     );
   });
 
+  const stated = (name: string, rest = '') =>
+    `<title>${name}</title>${rest}<script type="application/ld+json">${JSON.stringify({ '@type': 'Product', name, offers: { price: 5 } })}</script>`;
+  const codeOf = (html: string, url = `${shop}/p/mug`, requested = `${shop}/p/mug`) => {
+    try {
+      product.extract(page(html, url), { url: requested }, 'example');
+    } catch (thrown) {
+      return (thrown as { code: string }).code;
+    }
+    return 'none';
+  };
+
+  it.each([
+    ['/p/bowl', 'page_mismatch'],
+    ['/c/mugs', 'page_mismatch'],
+    ['/search?q=mug', 'page_mismatch'],
+    ['/', 'page_not_found'],
+    ['/en/', 'page_not_found'],
+    ['/en-us/p/mug', 'page_region'],
+    ['/en/p/mug', 'none'],
+    ['/p/mug?variant=7', 'none'],
+  ])('classifies a product to which %s leads as %s', (path, code) =>
+    expect(codeOf(stated('Bowl'), `${shop}${path}`)).toBe(code),
+  );
+
+  it('accepts a redirect from a number to a page that links to it', () => {
+    const link = `<link rel="shortlink" href="${shop}/?p=7">`;
+    expect(codeOf(stated('Bowl', link), `${shop}/bowl`, `${shop}/?p=7`)).toBe('none');
+    expect(codeOf(stated('Bowl'), `${shop}/bowl`, `${shop}/?p=7`)).toBe('page_mismatch');
+  });
+
+  it('rejects a page that forwards to another one', () => {
+    const refresh = (url: string) => `<meta http-equiv="refresh" content="0; url=${url}">`;
+    expect(codeOf(stated('Mug', refresh('/p/bowl')))).toBe('page_failed');
+    expect(codeOf(stated('Mug', refresh('/login')))).toBe('page_login');
+    expect(codeOf(stated('Mug', refresh('/p/mug?a=1')))).toBe('none');
+  });
+
+  it.each([
+    ['Access denied', 'page_blocked'],
+    ['Choose your country', 'page_region'],
+    ['Log in | Kiln', 'page_login'],
+    ['Age verification', 'page_unreadable'],
+    ['Before you continue', 'page_unreadable'],
+    ['Service unavailable', 'page_failed'],
+  ])('rejects %j, whose metadata describe the product', (title, code) => {
+    const meta = `<meta property="og:title" content="Oat mug"><meta property="product:price:amount" content="5">`;
+    expect(codeOf(`<title>${title}</title>${meta}<h1>${title}</h1>`)).toBe(code);
+    expect(codeOf(`<title>Oat mug</title>${meta}<dialog><h1>${title}</h1></dialog>`)).toBe('none');
+  });
+
+  it('rejects a page that says that its product is gone, and states another one', () => {
+    const gone = '<h1>Oops!</h1><p>This product is no longer available.</p>';
+    const other = stated('Red bowl').replace('<title>Red bowl', '<title>Kiln');
+    expect(codeOf(other + gone)).toBe('page_not_found');
+    expect(codeOf(stated('Red bowl') + gone)).toBe('none');
+  });
+
+  it.each([
+    ['{"error": "not found"}', 'page_not_found'],
+    [JSON.stringify({ html: stated('Mug') }), 'page_unreadable'],
+  ])('rejects JSON: %s', (body, code) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = { ...page(body, `${shop}/p/mug`), headers };
+    expect(() => product.extract(response, { url: `${shop}/p/mug` }, 'example')).toThrow(
+      expect.objectContaining({ code }),
+    );
+  });
+
+  it('rejects a part of a page, and two pages', () => {
+    const whole = `<html><head>${stated('Mug')}</head><body><h1>Mug</h1></body></html>`;
+    expect(codeOf(whole)).toBe('none');
+    expect(codeOf(whole.slice(0, -20))).toBe('page_unreadable');
+    expect(codeOf(whole + whole)).toBe('page_unreadable');
+    expect(() =>
+      product.extract(page(whole, `${shop}/p/mug`, 206), { url: `${shop}/p/mug` }, 'example'),
+    ).toThrow(expect.objectContaining({ code: 'page_failed' }));
+  });
+
   it('rejects a redirect to another host', () => {
     const response = page('<h1>Mug</h1>', 'https://other.example/p/1');
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
@@ -301,6 +379,78 @@ describe('search', () => {
     const { summary } = await readListing('kiln', 'https://kiln.example/c?sort=new', fetch);
     expect(summary).toMatchObject({ pages_fetched: 3, has_more: true });
     expect(paths).toEqual(['/c?sort=new', '/c?sort=new&p=1', '/c?sort=new&p=2']);
+  });
+});
+
+describe('the pages after the first of a listing', () => {
+  const card = (at: number) => `<li class="card"><a href="/p/${at}"><h3>Mug ${at}</h3></a></li>`;
+  const listing = { items: '.card', fields: { title: 'h3' } };
+  const next = '<a rel="next" href="/c?page=2">More</a>';
+
+  /** Reads a listing of one page with a product, followed by a page or by a redirect to it. */
+  const readTwo = (rest: object, second: string, { status = 200, path = '/c?page=2' } = {}) => {
+    declare({ kiln: { hosts: ['kiln.example'], listing: { ...listing, ...rest } } });
+    const fetch: FetchPage = async (request) =>
+      request.path === '/c'
+        ? page(`<h1>Mugs</h1>${card(1)}${next}`, 'https://kiln.example/c')
+        : page(second, `https://kiln.example${path}`, status);
+    return readListing('kiln', 'https://kiln.example/c', fetch);
+  };
+  const counted = { page_parameter: 'page' };
+
+  it.each([
+    ['<title>Just a moment...</title>', 'page_blocked'],
+    ['<title>Log in</title><input type="password">', 'page_login'],
+    ['<title>Shop</title><div id="root"></div><script src="/a.js"></script>', 'page_empty'],
+    ['<title>Choose your country</title>', 'page_region'],
+    ['<title>We will be back soon</title>', 'page_failed'],
+    ['', 'page_empty'],
+  ])('reject %j with %s', async (second, code) => {
+    for (const rest of [{}, counted])
+      await expect(readTwo(rest, second)).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    ['an empty one', '<title>Mugs</title><p>Nothing here', {}],
+    ['a "not found" page with products', `<h1>Page not found</h1>${card(2)}`, {}],
+    ['the first page of the shop', card(2), { path: '/' }],
+    ['another category', card(2), { path: '/c/bowls' }],
+    ['status 404', card(2), { status: 404 }],
+  ])('end it with %s', async (_, second, response) => {
+    const { entries, summary } = await readTwo(counted, second, response);
+    expect([entries.length, summary.has_more]).toEqual([1, false]);
+  });
+
+  it('are a fault at the address of a login', async () => {
+    await expect(readTwo(counted, card(2), { path: '/login' })).rejects.toMatchObject({
+      code: 'page_login',
+    });
+  });
+});
+
+describe('the first page of a listing', () => {
+  const read = (body: string, url = 'https://kiln.example/c') => {
+    const listing = { items: '.card', fields: { title: 'h3' } };
+    declare({ kiln: { hosts: ['kiln.example'], listing } });
+    return readListing('kiln', 'https://kiln.example/c', async () => page(body, url));
+  };
+  const card = '<li class="card"><a href="/p/1"><h3>Mug</h3></a></li>';
+
+  it.each(['No results for "xyz"', '0 products found', 'Keine Treffer', 'Aucun résultat'])(
+    'is an empty list under %j, whatever it suggests',
+    async (heading) => {
+      expect((await read(`<h1>${heading}</h1>${card}`)).entries).toEqual([]);
+      expect((await read(`<h1>Mugs</h1><h2>${heading}</h2>${card}`)).entries).toHaveLength(1);
+    },
+  );
+
+  it('is a fault at another address', async () => {
+    await expect(read(card, 'https://kiln.example/c/bowls')).rejects.toMatchObject({
+      code: 'page_mismatch',
+    });
+    await expect(read(card, 'https://kiln.example/')).rejects.toMatchObject({
+      code: 'page_not_found',
+    });
   });
 });
 

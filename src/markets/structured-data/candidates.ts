@@ -1,11 +1,11 @@
 import type { Json } from '../../base/json.ts';
 import type { Candidate } from '../candidates/candidates.ts';
 import { text } from '../fields.ts';
+import { plainName } from './plain-name.ts';
 import {
   categoryOf,
   findProducts,
   type ProductValues,
-  plainName,
   readStructured,
   type StructuredProduct,
   trailOf,

@@ -12,6 +12,7 @@ import {
   readOffer,
   type StructuredOffer,
 } from './offer.ts';
+import { plainName } from './plain-name.ts';
 import {
   isProduct,
   itemsOf,
@@ -45,9 +46,8 @@ const maxVariants = 500;
 const maxImages = 50;
 /** Maximum items that describe the same product. */
 const maxTwins = 20;
-/** Maximum titles and headings of a page that are compared with names, and characters of each. */
+/** Maximum titles and headings of a page that are compared with names. */
 const maxTitles = 50;
-const maxTitleLength = 500;
 
 function variantsOf(
   item: JsonObject,
@@ -247,14 +247,6 @@ export function readStructured(
     isGrouped: (item.hasVariant ?? item.model ?? item.isVariantOf) !== undefined,
   };
 }
-
-/** Returns a name without differences in case, punctuation, and spaces. */
-export const plainName = (name: string | null): string =>
-  ` ${(name ?? '')
-    .slice(0, maxTitleLength)
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
-    .trim()} `;
 
 /** A product of a page, with its name and its addresses. */
 interface NamedProduct {

@@ -1,7 +1,7 @@
 import type { Document, Element, HtmlPage } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { isHidden, namesOf, shortText, upwards, type VisibleText } from '../html/visible-text.ts';
-import { plainName } from '../structured-data/product.ts';
+import { plainName } from '../structured-data/plain-name.ts';
 import { cartRegions, otherRegions } from './element-names.ts';
 import { headingLevel, otherProductsLevel } from './other-products.ts';
 import { type ElementRange, firstFrom } from './positions.ts';

@@ -1,0 +1,95 @@
+import { Fault } from '../../contract/fault.ts';
+import { text } from '../fields.ts';
+import { attribute, findAll, words } from '../html/html.ts';
+import { isNotFoundTitle } from '../responses/not-found-page.ts';
+import { movedFault, refreshAddress } from '../responses/redirects.ts';
+import { isWall, unexpectedPage, visibleText } from '../responses/unexpected-page.ts';
+import { addressOn } from '../structured-data/offer.ts';
+import { plainName, plainWords, sharesWord } from '../structured-data/plain-name.ts';
+import { hasProduct } from '../structured-data/product.ts';
+import type { SourcedValues } from './site-fields.ts';
+import type { OpenPage } from './site-page.ts';
+
+/**
+ * Codes of faults that pages of products can have as well: shops have forms to log in on all pages.
+ */
+const productCodes: ReadonlySet<string> = new Set(['page_unreadable', 'page_login']);
+
+/** Returns the fault of a page that states no product. */
+export function productFault(page: OpenPage): Fault {
+  const fault = unexpectedPage(page.text, 'a product');
+  if (fault.code !== 'page_unreadable' || isWall(page.html)) return fault;
+  if (page.isUndecoded)
+    return new Fault('page_unreadable', 'the page is not in the encoding that it declares');
+  if (!page.data.some(hasProduct)) return fault;
+  return new Fault(
+    'page_unreadable',
+    'the page states products, but none with its address or its name',
+  );
+}
+
+/** Maximum characters of a page that are searched for the name of its product. */
+const maxBody = 300_000;
+
+const ownLinks = 'link[rel~="shortlink" i], link[rel~="canonical" i], link[rel~="alternate" i]';
+
+/** Returns the fault of a page at another address than the requested one, or that forwards to one. */
+export function siteMovedFault(page: OpenPage, requestedUrl: string): Fault | null {
+  const requested = URL.parse(requestedUrl);
+  const forwarded = URL.parse(
+    addressOn(page.url, refreshAddress(page.html), page.base) ?? page.url,
+  );
+  const fault = requested && movedFault(requested, forwarded ?? new URL(page.url));
+  if (fault?.code !== 'page_mismatch') return fault;
+  // An address by number can lead to one of words, whose page still names the number's address.
+  const links = findAll(page.html.root, ownLinks).map((link) =>
+    addressOn(page.url, attribute(link, 'href'), page.base),
+  );
+  return links.includes(requested!.href.split('#')[0]!) ? null : fault;
+}
+
+/** Returns the plain titles and main headings of a page. */
+function plainTitles({ html }: OpenPage): string[] {
+  const titles = findAll(html.root, 'title, h1, h2').map((element) => plainName(words(element)));
+  return titles.filter((title) => title.trim() !== '');
+}
+
+/** Returns true if a title, a heading, or a text of the page has the name of the product. */
+function isNameVisible({ html }: OpenPage, name: string, titles: readonly string[]): boolean {
+  if (titles.some((title) => title.includes(name) || name.includes(title))) return true;
+  return plainWords(visibleText(html.root).slice(0, maxBody)).includes(name);
+}
+
+/** Maximum texts of a page that are compared with sentences. */
+const maxTexts = 500;
+
+/** Returns the fault of a page that says that its product is gone, and names another one. */
+function goneFault({ html }: OpenPage): Fault | null {
+  const texts = findAll(html.root, 'h1, h2, h3, h4, p, strong, span').slice(0, maxTexts);
+  const sentence = texts
+    .map((element) => words(element))
+    .find((line) => isNotFoundTitle(line ?? ''));
+  if (sentence === undefined) return null;
+  return new Fault('page_not_found', `the site shows another product: "${sentence}"`);
+}
+
+/**
+ * Returns the fault of a page that is not the one of the requested product: by its content if that
+ * says so, otherwise by its address. Null for the requested page.
+ */
+export function otherPageFault(
+  page: OpenPage,
+  read: (Pick<SourcedValues, 'values'> & { isStated: boolean }) | null,
+  url: string,
+): Fault | null {
+  const moved = siteMovedFault(page, url);
+  const name = plainName(text(read?.values.title));
+  const titles = plainTitles(page);
+  const gone = read !== null && !sharesWord(name, titles) ? goneFault(page) : null;
+  if (gone !== null) return gone;
+  const isVisible = read !== null && isNameVisible(page, name, titles);
+  if (read?.isStated && isVisible && moved === null) return null;
+  const fault = productFault(page);
+  const isExpected = productCodes.has(fault.code) && (isVisible || !isWall(page.html));
+  return isExpected || (moved !== null && fault.code === 'page_empty') ? moved : fault;
+}
