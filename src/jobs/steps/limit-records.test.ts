@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTestMarket } from '../../../test/support/pages/market.ts';
+import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
 import { limitRecords } from './read-listing.ts';
 
@@ -47,4 +48,24 @@ test('limitRecords() closes the reader when the consumer stops', async () => {
   await pages.next();
   await pages.return({ has_more: true });
   expect(state.ended).toBe(true);
+});
+
+test.each<[FaultCode, number, FaultCode]>([
+  ['page_not_found', 0, 'page_not_found'],
+  ['page_not_found', 1, 'page_failed'],
+  ['page_private', 1, 'page_failed'],
+  ['page_region', 1, 'page_failed'],
+  ['page_blocked', 1, 'page_blocked'],
+])('limitRecords() turns %s after %d pages into %s', async (code, pageCount, expected) => {
+  async function* read(): AsyncGenerator<ListPage, ListSummary, void> {
+    for (let page = 0; page < pageCount; page += 1)
+      yield { list: 'products', entries: [{ id: page }] };
+    throw new Fault(code, 'the site returned 404');
+  }
+  const pages = limitRecords(read(), market);
+  for (let page = 0; page < pageCount; page += 1) await pages.next();
+  await expect(pages.next()).rejects.toMatchObject({
+    code: expected,
+    message: expect.stringContaining('the site returned 404'),
+  });
 });

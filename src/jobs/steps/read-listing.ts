@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import { Fault } from '../../contract/fault.ts';
+import { Fault, type FaultCode } from '../../contract/fault.ts';
 import { limitsOf } from '../../markets/lookup.ts';
 import type {
   ListPage,
@@ -80,9 +80,25 @@ async function reuseFile(
   return file && { file, quality, collectedAt: stored.at };
 }
 
+/** Codes of faults that say that a listing does not exist, or not for this visitor. */
+const absentCodes: ReadonlySet<FaultCode> = new Set([
+  'page_not_found',
+  'page_private',
+  'page_region',
+]);
+
+/** Returns the fault of a later page of a listing. Its first page has shown that it exists. */
+function laterPageFault(thrown: unknown): unknown {
+  if (!(thrown instanceof Fault) || !absentCodes.has(thrown.code)) return thrown;
+  return new Fault('page_failed', `a later page of the listing: ${thrown.message}`, {
+    cause: thrown,
+  });
+}
+
 /**
  * Yields the pages of a listing, each after `look` has seen its entries. Throws `page_too_large`
- * when they contain more records than the market allows.
+ * when they contain more records than the market allows, and `page_failed` if a page after the first
+ * one does not exist.
  */
 export async function* limitRecords(
   pages: AsyncGenerator<ListPage, ListSummary, void>,
@@ -106,6 +122,8 @@ export async function* limitRecords(
       next.value.entries.length = 0;
     }
     return next.value;
+  } catch (error) {
+    throw records > 0 ? laterPageFault(error) : error;
   } finally {
     // Closes the reader when the consumer stops early.
     await pages.return({ has_more: true });

@@ -138,7 +138,7 @@ interface Paging {
 export interface PagingEnd {
   pages: number;
   total: number | null;
-  /** True if the site has more pages than the maximum. */
+  /** True if the site has more products than the pages. */
   more: boolean;
 }
 
@@ -148,6 +148,14 @@ function isLast(listing: Listing, paging: Paging, next: number): boolean {
   if (paging.exactTotal && listing.total !== null && listing.total > 0)
     return next >= listing.total;
   return listing.places < paging.limit;
+}
+
+/**
+ * Returns true if the site has further products after a listing ended: by its mark on the last page,
+ * and by an exact total above the number of products on the pages.
+ */
+function hasMore({ last, total }: Listing, { exactTotal }: Paging, products: number): boolean {
+  return last === false || (exactTotal && total !== null && total > products);
 }
 
 /** Reads a page, and an empty first page once more. `page` counts from 0. */
@@ -191,7 +199,8 @@ export async function* readPages(
     if (unseenEntries.length > 0) yield unseenEntries;
     // The offset grows by one page at most, even if the site adds entries to a page.
     offset += Math.min(listing.places, paging.limit);
-    if (!hasNewEntries || isLast(listing, paging, offset)) return { pages, total, more: false };
-    if (pages >= paging.maxPages) return { pages, total, more: true };
+    const isEnd = !hasNewEntries || isLast(listing, paging, offset);
+    if (isEnd || pages >= paging.maxPages)
+      return { pages, total, more: !isEnd || hasMore(listing, paging, listedIds.size) };
   }
 }

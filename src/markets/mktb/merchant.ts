@@ -154,7 +154,10 @@ export const merchant: ListReader = {
       const found = listing(await fetch(productsRequest(shop, input, page)));
       const products = found.products.map((product) => entry(product, input));
       const added = newEntries(products, seen, ({ id }) => text(id));
-      if (added.length === 0) break;
+      if (added.length === 0) {
+        hasMore = found.products.length > 0 && found.isFollowed;
+        break;
+      }
       yield { list: 'products', entries: added };
       if (!found.more) break;
       hasMore = page === pages && found.isFollowed;

@@ -55,6 +55,37 @@ async function read(input: JsonObject) {
   }
 }
 
+describe('a listing that ends early', () => {
+  const product = (id: number) => ({ id: `P${id}`, name: 'Tas', merchantCode: 'ABC-60100' });
+  const paging = { page: 1, total_page: 3, total_item: 120 };
+  const full = Array.from({ length: 40 }, (_, id) => product(id));
+  const summaryOf = async (second: Json) => {
+    let count = 0;
+    const fetch = async () => {
+      count += 1;
+      return createResponse(ok({ products: count === 1 ? full : second, paging }));
+    };
+    const pages = merchant.read({ shopid: 'ABC-60100' }, { region: 'id', fetch });
+    for (;;) {
+      const next = await pages.next();
+      if (next.done) return next.value;
+    }
+  };
+
+  it.each([
+    ['is empty', []],
+    ['repeats', full],
+  ])('has more products if its second page %s', async (_, second) =>
+    expect(await summaryOf(second)).toMatchObject({ has_more: true }),
+  );
+
+  it('is a mismatch if every product belongs to another shop', () => {
+    const others = [{ ...product(1), merchantCode: 'XYZ-1' }];
+    expect(codeOf(ok({ products: others }))).toBe('page_mismatch');
+    expect(codeOf(ok({ products: [...others, product(2)] }))).toBe('none');
+  });
+});
+
 describe('extract()', () => {
   it('maps a listing’s product and keeps its other fields', () => {
     const product = {

@@ -104,6 +104,17 @@ interface Listing {
   total: number | null;
 }
 
+/** Throws `page_mismatch` if every product names another shop. */
+function checkShopOf(products: readonly JsonObject[], requestedShop: string): void {
+  const codes = products.map(({ merchantCode }) => text(merchantCode)?.toUpperCase());
+  const isOther = (code: string | undefined) => code !== undefined && code !== requestedShop;
+  if (codes.length === 0 || !codes.every(isOther)) return;
+  throw new Fault(
+    'page_mismatch',
+    `requested shop ${requestedShop}, the products belong to shop ${codes[0]}`,
+  );
+}
+
 function listing(response: PageResponse, input: JsonObject): Listing {
   const { data } = parseEnvelope(response, 'shop');
   const products = objects(data.products);
@@ -126,6 +137,7 @@ function listing(response: PageResponse, input: JsonObject): Listing {
   if (requestedShop !== undefined && code !== null && code.toUpperCase() !== requestedShop) {
     throw new Fault('page_mismatch', `requested shop ${requestedShop}, got ${code}`);
   }
+  if (requestedShop !== undefined) checkShopOf(products, requestedShop);
   const own = products.find(
     ({ merchantCode }) => text(merchantCode)?.toUpperCase() === requestedShop,
   );
@@ -220,6 +232,7 @@ export const merchant: ListReader = {
     let left = limitOf(input);
     let name: string | null = null;
     let past = false;
+    let isStated = false;
     let hasMore = false;
     for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found = await readPage(input, page, past, fetch);
@@ -232,16 +245,17 @@ export const merchant: ListReader = {
       const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
       if (added.length === 0) {
         if (page === 1) name = await checkEmptyShop(found, name, input, fetch);
-        hasMore = past;
+        hasMore = isStated;
         break;
       }
       const entries = added.slice(0, left);
       left -= entries.length;
       yield { list: 'products', entries };
       hasMore = added.length > entries.length;
+      isStated = isFollowed(found, page);
       past = found.lastPage !== null && page >= found.lastPage;
       if (past && !hasTotalAbove(found, page)) break;
-      hasMore ||= (left === 0 || page === maxPages) && isFollowed(found, page);
+      hasMore ||= (left === 0 || page === maxPages) && isStated;
     }
     return { store_name: name, has_more: hasMore };
   },
