@@ -56,23 +56,24 @@ function ownAsins(page: HtmlPage): Set<string> {
 /**
  * Checks that a page is about the requested product. Throws `page_mismatch`. The canonical link
  * counts only if form, scripts and reviews name no ASIN, because it can name the parent or a
- * sibling. A page that names no product passes. The message names the product of the page, and says
+ * sibling. A page that names no product passes, unless the store led to it at the address of another
+ * one, `url`. The message names the product of the page, and says
  * if it is a variant of the requested one.
  */
 export function checkAsin(
   page: HtmlPage,
+  url: string,
   requestedAsin: string,
   variants: ReadonlySet<string>,
 ): void {
   const own = ownAsins(page);
   const canonical = asinIn(attribute(find(page.root, 'link[rel="canonical"]'), 'href'));
-  if (
-    own.size === 0 &&
-    (canonical === null || canonical === requestedAsin || variants.has(requestedAsin))
-  )
-    return;
+  const urlAsin = asinIn(url);
+  const isLed = urlAsin !== null && urlAsin !== requestedAsin;
+  const isSame = canonical === null || canonical === requestedAsin || variants.has(requestedAsin);
+  if (own.size === 0 && isSame && !isLed) return;
   if (own.has(requestedAsin)) return;
-  const pageAsin = [...own][0] ?? canonical;
+  const pageAsin = [...own][0] ?? (isLed ? urlAsin : canonical);
   const what = variants.has(requestedAsin)
     ? `shows variant ${pageAsin} of the product`
     : `is about product ${pageAsin}`;

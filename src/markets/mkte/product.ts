@@ -48,7 +48,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
   const asin = String(input.asin);
   const page = parsePage(response, 'product page', (candidate) => readTitle(candidate) !== null);
   const variants = readVariants(page);
-  checkAsin(page, asin, new Set(variants.map((variant) => String(variant.asin))));
+  checkAsin(page, response.url, asin, new Set(variants.map((variant) => String(variant.asin))));
   const { price, kind } = readPrice(page, homeCurrency(region));
   const specifications = readSpecifications(page);
   return {

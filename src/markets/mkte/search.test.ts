@@ -33,6 +33,67 @@ function extract(results: string): JsonObject[] {
 const result = (inner: string) =>
   `<div data-component-type="s-search-result" data-asin="B0TEST0001" class="s-result-item">${inner}</div>`;
 
+describe('a page of another search', () => {
+  const priced = '<h2><a href="/dp/B0TEST0001">Lamp</a></h2><span class="a-price">$5.00</span>';
+  const page = (message: string) =>
+    `<html><body><div class="s-main-slot"><div cel_widget_id="MAIN-TOP_BANNER_MESSAGE-1">${message}</div>
+     ${result(priced)}</div><script>{"totalResultCount":300}</script></body></html>`;
+  const readPage = async (url: string, input: JsonObject, message = '') => {
+    const body = Buffer.from(page(message));
+    const address = `https://www.amazon.com${url}`;
+    const fetch = async () => ({ status: 200, headers: {}, body, url: address, at: 0 });
+    const entries: JsonObject[] = [];
+    const reading = search.read(input, { region: 'us', fetch });
+    for (;;) {
+      const step = await reading.next();
+      if (step.done) return { entries, summary: step.value };
+      entries.push(...step.value.entries);
+    }
+  };
+  const lamp = { list_type: 'search', keyword: 'desk lamp' };
+  const category = { list_type: 'category', keyword: '1101', category: '1101' };
+
+  it.each([
+    ['/s?k=desk+lamp&page=1', lamp],
+    ['/s?k=desk+lamp&rh=n%3A1101&page=1', lamp],
+    ['/s?rh=n%3A1101&page=1', category],
+    ['/Lamps/b?node=1101', category],
+  ])('is not %s', async (url, input) =>
+    expect((await readPage(url, input)).entries).toHaveLength(1),
+  );
+
+  it.each([
+    ['/s?k=lamp', lamp],
+    ['/b?node=1101', lamp],
+    ['/', lamp],
+    ['/s?rh=n%3A1102', category],
+    ['/', category],
+  ])('is %s', async (url, input) => {
+    await expect(readPage(url, input)).rejects.toMatchObject({ code: 'page_mismatch' });
+  });
+
+  const url = '/s?k=desk+lamp';
+
+  it.each([
+    'No results for desk lamp. Showing results for lamp.',
+    'Keine Ergebnisse für desk lamp',
+    'Aucun résultat pour desk lamp',
+    'No hay resultados para desk lamp',
+    'Nessun risultato per desk lamp',
+  ])('has no results if it says %j', async (message) => {
+    expect(await readPage(url, lamp, message)).toEqual({
+      entries: [],
+      summary: expect.objectContaining({ total_products: 0, has_more: false }),
+    });
+  });
+
+  it('is a mismatch if the store corrected the keyword', async () => {
+    const message = 'Showing results for lamp. Search instead for desk lamp';
+    await expect(readPage(url, lamp, message)).rejects.toMatchObject({ code: 'page_mismatch' });
+    expect((await readPage(url, lamp, 'Results')).entries).toHaveLength(1);
+  });
+});
+
 describe('entries', () => {
   it.each(Object.keys(regions))('have the listed fields as text in region %s', async (region) => {
     const keyword = 'lamp 100';

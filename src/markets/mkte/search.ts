@@ -7,6 +7,7 @@ import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { parsePage } from './faults.ts';
 import { homeCurrency, requestHeaders, visitorPreferences } from './regions.ts';
 import { readEntry, resultElements } from './results.ts';
+import { checkSearch, isWithoutResults } from './search-identity.ts';
 import { scriptsWith } from './variants.ts';
 
 /** Maximum pages of a search; stores have up to 400. */
@@ -62,6 +63,7 @@ function shownPage(page: HtmlPage): number | null {
 }
 
 function entriesOf(page: HtmlPage, region: string): JsonObject[] {
+  if (isWithoutResults(page)) return [];
   const entries = resultElements(page).map((result) => readEntry(result, homeCurrency(region)));
   return withTitleOrPrice(entries);
 }
@@ -90,10 +92,13 @@ async function* read(
   let places = 0;
   let largestPage = 0;
   for (let number = 1; number <= limit; number += 1) {
-    const page = parseResponse(await fetch(searchRequest(input, region, number)));
+    const request = searchRequest(input, region, number);
+    const response = await fetch(request);
+    const page = parseResponse(response);
+    checkSearch(response, page, input, request.path);
     const pageNumber = shownPage(page);
     if (pageNumber !== null && pageNumber !== number) break;
-    total ??= claimedTotal(page);
+    total ??= isWithoutResults(page) ? 0 : claimedTotal(page);
     scraped += 1;
     const listed = entriesOf(page, region);
     const entries = newEntries(listed, seen, nameOf);
@@ -119,7 +124,7 @@ async function* read(
  * Reads the results of a search or category. Ends if the "next" link is missing, at `pages` (0:
  * all), at a page without new results, or at a page other than the requested one. `input` has
  * `list_type`, `keyword`, `category` and `pages`. Sponsored results are included and marked. A
- * search without results is an empty list; a refusal is a fault. The summary has `total_products`
+ * search without results is an empty list, whatever the page shows instead; a refusal is a fault. The summary has `total_products`
  * and `scraped_pages` of this reading, the site's `total_result_count`, and `has_more`. The site
  * ends long searches without a "next" link; its total then exceeds the results of the pages.
  */
