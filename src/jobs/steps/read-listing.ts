@@ -97,8 +97,8 @@ function laterPageFault(thrown: unknown): unknown {
 
 /**
  * Yields the pages of a listing, each after `look` has seen its entries. Throws `page_too_large`
- * when they contain more records than the market allows, and `page_failed` if a page after the first
- * one does not exist.
+ * when they contain more records than the market allows, and `page_failed` if a page after the
+ * first one does not exist.
  */
 export async function* limitRecords(
   pages: AsyncGenerator<ListPage, ListSummary, void>,

@@ -8,7 +8,7 @@ import { addressOn } from '../structured-data/offer.ts';
 import { plainName, plainWords, sharesWord } from '../structured-data/plain-name.ts';
 import { hasProduct } from '../structured-data/product.ts';
 import type { SourcedValues } from './site-fields.ts';
-import type { OpenPage } from './site-page.ts';
+import type { OpenSitePage } from './site-page.ts';
 
 /**
  * Codes of faults that pages of products can have as well: shops have forms to log in on all pages.
@@ -16,7 +16,7 @@ import type { OpenPage } from './site-page.ts';
 const productCodes: ReadonlySet<string> = new Set(['page_unreadable', 'page_login']);
 
 /** Returns the fault of a page that states no product. */
-export function productFault(page: OpenPage): Fault {
+export function productFault(page: OpenSitePage): Fault {
   const fault = unexpectedPage(page.text, 'a product');
   if (fault.code !== 'page_unreadable' || isWall(page.html)) return fault;
   if (page.isUndecoded)
@@ -33,8 +33,10 @@ const maxBody = 300_000;
 
 const ownLinks = 'link[rel~="shortlink" i], link[rel~="canonical" i], link[rel~="alternate" i]';
 
-/** Returns the fault of a page at another address than the requested one, or that forwards to one. */
-export function siteMovedFault(page: OpenPage, requestedUrl: string): Fault | null {
+/**
+ * Returns the fault of a page at another address than the requested one, or that forwards to one.
+ */
+export function siteMovedFault(page: OpenSitePage, requestedUrl: string): Fault | null {
   const requested = URL.parse(requestedUrl);
   const forwarded = URL.parse(
     addressOn(page.url, refreshAddress(page.html), page.base) ?? page.url,
@@ -49,13 +51,13 @@ export function siteMovedFault(page: OpenPage, requestedUrl: string): Fault | nu
 }
 
 /** Returns the plain titles and main headings of a page. */
-function plainTitles({ html }: OpenPage): string[] {
+function plainTitles({ html }: OpenSitePage): string[] {
   const titles = findAll(html.root, 'title, h1, h2').map((element) => plainName(words(element)));
   return titles.filter((title) => title.trim() !== '');
 }
 
 /** Returns true if a title, a heading, or a text of the page has the name of the product. */
-function isNameVisible({ html }: OpenPage, name: string, titles: readonly string[]): boolean {
+function isNameVisible({ html }: OpenSitePage, name: string, titles: readonly string[]): boolean {
   if (titles.some((title) => title.includes(name) || name.includes(title))) return true;
   return plainWords(visibleText(html.root).slice(0, maxBody)).includes(name);
 }
@@ -64,7 +66,7 @@ function isNameVisible({ html }: OpenPage, name: string, titles: readonly string
 const maxTexts = 500;
 
 /** Returns the fault of a page that says that its product is gone, and names another one. */
-function goneFault({ html }: OpenPage): Fault | null {
+function goneFault({ html }: OpenSitePage): Fault | null {
   const texts = findAll(html.root, 'h1, h2, h3, h4, p, strong, span').slice(0, maxTexts);
   const sentence = texts
     .map((element) => words(element))
@@ -78,7 +80,7 @@ function goneFault({ html }: OpenPage): Fault | null {
  * says so, otherwise by its address. Null for the requested page.
  */
 export function otherPageFault(
-  page: OpenPage,
+  page: OpenSitePage,
   read: (Pick<SourcedValues, 'values'> & { isStated: boolean }) | null,
   url: string,
 ): Fault | null {

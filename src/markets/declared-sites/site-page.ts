@@ -37,7 +37,7 @@ export interface SitePage {
 }
 
 /** A page with its source. */
-export type OpenPage = SitePage & { text: string };
+export type OpenSitePage = SitePage & { text: string };
 
 /** Returns true for a text with a character that could not be decoded. */
 export const hasUndecoded = ({ isUndecoded }: SitePage, value: Json): boolean =>
@@ -119,10 +119,11 @@ function jsonFault(html: string): Fault {
 }
 
 /**
- * Parses a page of a site. Throws the faults of statusFault() and checkWhole(), `page_mismatch` for a
- * redirect to a host that the site does not have, and `page_unreadable` or `page_not_found` for JSON.
+ * Parses a page of a site. Throws the faults of statusFault() and checkWhole(), `page_mismatch` for
+ * a redirect to a host that the site does not have, and `page_unreadable` or `page_not_found` for
+ * JSON.
  */
-export function openPage(response: PageResponse, site: SiteDeclaration): OpenPage {
+export function openPage(response: PageResponse, site: SiteDeclaration): OpenSitePage {
   if (!isSuccess(response)) throw statusFault(response, null);
   const url = URL.parse(response.url);
   if (url === null || !hasHost(site, url))

@@ -151,8 +151,8 @@ function isLast(listing: Listing, paging: Paging, next: number): boolean {
 }
 
 /**
- * Returns true if the site has further products after a listing ended: by its mark on the last page,
- * and by an exact total above the number of products on the pages.
+ * Returns true if the site has further products after a listing ended: by its mark on the last
+ * page, and by an exact total above the number of products on the pages.
  */
 function hasMore({ last, total }: Listing, { exactTotal }: Paging, products: number): boolean {
   return last === false || (exactTotal && total !== null && total > products);

@@ -128,8 +128,9 @@ function errorsOf(errors: Json | undefined): Json[] {
 /**
  * Returns the first object under one of the `roots` of a response's GraphQL data; the response is
  * one result or an array of results. `thing` names the requested object in messages. Throws the
- * faults of checkInterface() and parseJsonResponse(); GraphQL errors without data by their messages and codes; `unknown`
- * for an unknown error and for a null root without an error; `page_unreadable` for a missing root.
+ * faults of checkInterface() and parseJsonResponse(); GraphQL errors without data by their messages
+ * and codes; `unknown` for an unknown error and for a null root without an error; `page_unreadable`
+ * for a missing root.
  */
 export function parseData(
   response: PageResponse,

@@ -37,8 +37,9 @@ function codeFault(
 
 /**
  * Parses the envelope `{code, status, data}` of a response; `thing` names the requested object in
- * messages. Throws the faults of checkInterface() and parseJsonResponse(); a fault by code and status for an error;
- * `page_not_found` for empty data; `page_unreadable` for anything that is not an envelope.
+ * messages. Throws the faults of checkInterface() and parseJsonResponse(); a fault by code and
+ * status for an error; `page_not_found` for empty data; `page_unreadable` for anything that is not
+ * an envelope.
  */
 export function parseEnvelope(response: PageResponse, thing: string): Envelope {
   checkInterface(response, (body) => isObject(body) && 'code' in body);

@@ -56,9 +56,9 @@ function ownAsins(page: HtmlPage): Set<string> {
 /**
  * Checks that a page is about the requested product. Throws `page_mismatch`. The canonical link
  * counts only if form, scripts and reviews name no ASIN, because it can name the parent or a
- * sibling. A page that names no product passes, unless the store led to it at the address of another
- * one, `url`. The message names the product of the page, and says
- * if it is a variant of the requested one.
+ * sibling. A page that names no product passes, unless the store led to it at the address of
+ * another one, `url`. The message names the product of the page, and says if it is a variant of the
+ * requested one.
  */
 export function checkAsin(
   page: HtmlPage,

@@ -26,8 +26,8 @@ const messagesOf = (page: HtmlPage): string[] =>
   findAll(page.root, messages).map((message) => words(message) ?? '');
 
 /**
- * Returns true for a page that says that the search has no results. It then shows results for another
- * keyword, or for some of its words.
+ * Returns true for a page that says that the search has no results. It then shows results for
+ * another keyword, or for some of its words.
  */
 export const isWithoutResults = (page: HtmlPage): boolean => messagesOf(page).some(saysNoResults);
 

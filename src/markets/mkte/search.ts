@@ -124,9 +124,10 @@ async function* read(
  * Reads the results of a search or category. Ends if the "next" link is missing, at `pages` (0:
  * all), at a page without new results, or at a page other than the requested one. `input` has
  * `list_type`, `keyword`, `category` and `pages`. Sponsored results are included and marked. A
- * search without results is an empty list, whatever the page shows instead; a refusal is a fault. The summary has `total_products`
- * and `scraped_pages` of this reading, the site's `total_result_count`, and `has_more`. The site
- * ends long searches without a "next" link; its total then exceeds the results of the pages.
+ * search without results is an empty list, whatever the page shows instead; a refusal is a fault.
+ * The summary has `total_products` and `scraped_pages` of this reading, the site's
+ * `total_result_count`, and `has_more`. The site ends long searches without a "next" link; its
+ * total then exceeds the results of the pages.
  */
 export const search: ListReader = {
   sort: 'list',

@@ -52,9 +52,9 @@ export function isOtherCountry(requestedHost: string, responseHost: string): boo
 const localePrefix = /^\/([a-z]{2})(?:[-_]([a-z]{2}))?(?=\/|$)/i;
 
 /**
- * Returns true if a path is that of another language or country than the requested path: "/fr/a" for
- * "/de/a", "/en-us/a" for "/a" or for "/en-gb/a". Returns false for a language alone, "/fr/a", if the
- * requested path has none.
+ * Returns true if a path is that of another language or country than the requested path: "/fr/a"
+ * for "/de/a", "/en-us/a" for "/a" or for "/en-gb/a". Returns false for a language alone, "/fr/a",
+ * if the requested path has none.
  */
 export function isOtherLocale(requestedPath: string, path: string): boolean {
   const prefix = localePrefix.exec(path);

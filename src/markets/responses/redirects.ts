@@ -169,7 +169,8 @@ function isEnd(name: string | undefined, segments: readonly string[]): boolean {
 /**
  * Returns true if an address names the same page as the requested one: the same path without
  * differences of spelling, a path with the same last part, or one with its id. Its parameters name
- * the same item, variant, and words of a search. A search, another id, and other words can be another page.
+ * the same item, variant, and words of a search. A search, another id, and other words can be
+ * another page.
  */
 export function isSamePage(requested: URL, target: URL): boolean {
   const [one, other] = [namesOf(requested), namesOf(target)];

@@ -84,8 +84,8 @@ function isCheckJson(value: Json): boolean {
 }
 
 /**
- * Returns true for a response with the page: a status of 2xx, but not that of a part of a page or of
- * a difference to another page, which nobody requested.
+ * Returns true for a response with the page: a status of 2xx, but not that of a part of a page or
+ * of a difference to another page, which nobody requested.
  */
 export const isSuccess = ({ status }: PageResponse): boolean =>
   status >= 200 && status <= 299 && status !== 206 && status !== 226;
@@ -117,10 +117,11 @@ const meanings: Readonly<Record<number, [FaultCode, string]>> = {
 };
 
 /**
- * Returns the fault for a status other than those of isSuccess(): that of missingFault() for 404 and
- * 410, `page_not_found` for another 4xx whose message says so, `page_throttled` with the requested
- * delay for 429 and 503, `page_login` for 401, `page_region` for 451, `page_blocked` for a refusal,
- * redirectFault() for a redirect, otherwise `page_failed`. `words` is the site's message.
+ * Returns the fault for a status other than those of isSuccess(): that of missingFault() for 404
+ * and 410, `page_not_found` for another 4xx whose message says so, `page_throttled` with the
+ * requested delay for 429 and 503, `page_login` for 401, `page_region` for 451, `page_blocked` for
+ * a refusal, redirectFault() for a redirect, otherwise `page_failed`. `words` is the site's
+ * message.
  */
 export function statusFault(
   response: PageResponse,

@@ -220,9 +220,10 @@ export const isNoResults = ({ root }: HtmlPage): boolean => saysNoResults(mainTi
  * content. By title, headings and content: `page_unreadable` for a question for the visitor's age,
  * `page_blocked` for a robot check, `page_region` for a choice of countries or languages and for
  * content that other countries have, `page_not_found` for a "not found" page, `page_login` for a
- * login, `page_failed` for a site that is not available for a while, those of refreshFault(), `page_empty` for a page without text or that waits for scripts, otherwise
- * `page_unreadable`, also for a question for a consent. Messages name the remedy. Call it only for
- * pages without the expected content.
+ * login, `page_failed` for a site that is not available for a while, those of refreshFault(),
+ * `page_empty` for a page without text or that waits for scripts, otherwise `page_unreadable`, also
+ * for a question for a consent. Messages name the remedy. Call it only for pages without the
+ * expected content.
  */
 export function unexpectedPage(html: string, what: string): Fault {
   if (html.trim() === '')

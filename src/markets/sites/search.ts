@@ -55,8 +55,8 @@ interface ListingPage {
 
 /**
  * Returns the entries of a page at `url`, the first of a listing. A page that says that it has no
- * results is a list without entries, whatever it suggests. Throws the fault of a page without entries
- * and of one at another address.
+ * results is a list without entries, whatever it suggests. Throws the fault of a page without
+ * entries and of one at another address.
  */
 function readFirstPage(response: PageResponse, site: SiteDeclaration, url: string): ListingPage {
   const page = openPage(response, site);
