@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { subsetTypeface } from './typeface.ts';
 
 /** The running service that `vite console` forwards API calls to during development. */
 const service = 'http://127.0.0.1:8080';
@@ -173,9 +174,10 @@ const preloadStart: Plugin = {
   },
 };
 
-export default defineConfig(({ command }) => ({
+export default defineConfig(async ({ command }) => ({
   // A build is served below the path of the public address.
   base: command === 'build' ? './' : '/console/',
+  resolve: { alias: await subsetTypeface() },
   plugins: [componentStyles, directImports, preloadStart, react()],
   build: {
     outDir: 'dist',

@@ -15,10 +15,13 @@ import {
 import { constants, setPriority } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
 import { withConsolePackages } from './install.mjs';
 import { fetchPackageFile, packageFiles, run } from './package-files.mjs';
 import { node, root } from './place.mjs';
 
+const brotli = promisify(brotliCompress);
 const folder = join(root, 'console');
 const dist = join(folder, 'dist');
 const stamp = join(dist, '.digest');
@@ -128,12 +131,27 @@ async function build(fresh) {
     ),
     fetchPackageFile(packageFiles.renderer, renderer),
   ]);
+  await encodeAssets(join(fresh, 'assets'));
   mkdirSync(join(fresh, 'reference'));
   copyFileSync(renderer, join(fresh, 'reference', 'scalar.js'));
   // Its license must accompany the typeface.
   const license = join(folder, 'node_modules/@fontsource-variable/inter/LICENSE');
   copyFileSync(license, join(fresh, 'inter-license.txt'));
   writeFileSync(join(fresh, '.digest'), digest);
+}
+
+/**
+ * Writes the brotli encoding beside each script and style of a folder: once, so at the best quality,
+ * which is too slow for a response.
+ */
+async function encodeAssets(assets) {
+  const names = readdirSync(assets).filter((name) => /\.(?:js|css)$/.test(name));
+  await Promise.all(
+    names.map(async (name) => {
+      const path = join(assets, name);
+      writeFileSync(`${path}.br`, await brotli(readFileSync(path)));
+    }),
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

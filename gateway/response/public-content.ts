@@ -17,10 +17,16 @@ export interface PublicContent {
   encoded(encoding: Encoding): Promise<Buffer>;
 }
 
-/** Creates public content of a media type. */
-export function createPublicContent(type: string, content: string | Buffer): PublicContent {
+/** Creates public content of a media type, with the encodings of it that exist. */
+export function createPublicContent(
+  type: string,
+  content: string | Buffer,
+  encoded: Partial<Record<Encoding, Buffer>> = {},
+): PublicContent {
   const bytes = Buffer.from(content as string);
-  const encodings = new Map<Encoding, Promise<Buffer>>();
+  const encodings = new Map(
+    Object.entries(encoded).map(([name, each]) => [name as Encoding, Promise.resolve(each)]),
+  );
   return {
     type,
     bytes,

@@ -50,10 +50,10 @@ describe.skipIf('missing' in chromium)(`the typeface${skipped}`, () => {
     expect(await page.evaluate(loadedFaces)).toContain('Inter');
   });
 
-  test('has files of at most 60 kB', async () => {
+  test('has files of at most 25 kB', async () => {
     expect(fontFiles).toHaveLength(2);
     for (const name of fontFiles)
-      expect((await stat(join(assets, name))).size).toBeLessThan(60_000);
+      expect((await stat(join(assets, name))).size).toBeLessThan(25_000);
   });
 
   test('has fallbacks of its size, so that nothing moves when it is loaded', async () => {

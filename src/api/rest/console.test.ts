@@ -1,12 +1,17 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
 import { serveConsole } from './console.ts';
 import { startTestApi } from './fixture.ts';
 
 const script = `${'const a = 1; '.repeat(500)}\n`;
+/** Longer than what the service would make of the script, so that it is told from that. */
+const encodedScript = brotliCompressSync(script, {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 0 },
+});
 const publicUrl = () => 'http://gleaner.test';
 let folder: string;
 let built: TestGateway;
@@ -20,6 +25,7 @@ beforeAll(async () => {
     '<!doctype html><meta name="style-nonce" content="%STYLE_NONCE%" />',
   );
   await writeFile(join(folder, 'assets', 'index-abc.js'), script);
+  await writeFile(join(folder, 'assets', 'index-abc.js.br'), encodedScript);
   await writeFile(join(folder, '.digest'), 'of the build');
   const start = (from: string) =>
     startTestApi({ mounts: [serveConsole({ folder: from, publicUrl })] });
@@ -83,8 +89,16 @@ test('serves hashed files compressed and cacheable for a year', async () => {
   expect((await get('/console/assets/index-abc.js', headers)).status).toBe(304);
 });
 
+test('sends the brotli encoding of the build', async () => {
+  const response = await get('/console/assets/index-abc.js', { 'accept-encoding': 'br' });
+  expect(response.headers.get('content-encoding')).toBe('br');
+  expect(response.headers.get('content-length')).toBe(String(encodedScript.length));
+  expect(await response.text()).toBe(script);
+});
+
 test.each([
   '/console/assets/gone-abc.js',
+  '/console/assets/index-abc.js.br',
   '/console/assets/..%2findex.html',
   '/console/assets/../.digest',
 ])('returns 404 for %s', async (path) => {

@@ -75,6 +75,15 @@ export function placePage(text: string, basePath: string): string {
     .replaceAll(' href="/console"', () => ` href="${path}/console"`);
 }
 
+/** Reads a file of the build, with its brotli encoding if the build has made one. */
+async function readAsset(path: string, type: string): Promise<PublicContent> {
+  const [bytes, br] = await Promise.all([
+    readFile(path),
+    readFile(`${path}.br`).catch(() => undefined),
+  ]);
+  return createPublicContent(type, bytes, br && { br });
+}
+
 /**
  * Serves the built console under /console: its hashed files, cacheable for a year, and its page for
  * every other path below, so that deep links work. `/` redirects there. Without a build, the page
@@ -115,7 +124,7 @@ export function serveConsole({ folder = built, publicUrl }: ConsoleServing): Req
       assets.get(name) ??
       keepContent(
         () => '',
-        async () => createPublicContent(type, await readFile(join(folder, 'assets', name))),
+        () => readAsset(join(folder, 'assets', name), type),
       );
     const content = await read().catch(() => null);
     if (content === null) return next('router');
