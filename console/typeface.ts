@@ -12,6 +12,7 @@ const folder = join(import.meta.dirname, 'node_modules/.cache/typeface');
 /** Prefix of the addresses of these files in style sheets. */
 const prefix = '@typeface';
 
+// cspell:ignore wght
 /** Weights of the console's texts. */
 const weights = { min: 400, max: 700 };
 /** Kerning, and digits of equal width. */

@@ -96,13 +96,13 @@ describe.skipIf('missing' in chromium)(`the first view on a phone${skipped}`, ()
     expect(seen.shift).toBeLessThan(0.01);
   });
 
-  test('of the jobs loads 200 kB of code, and moves nothing', async () => {
+  test('of the jobs loads 185 kB of code, and moves nothing', async () => {
     const seen = await view('/jobs', 'Variant sold');
-    expect(seen.codeBytes).toBeLessThan(200_000);
+    expect(seen.codeBytes).toBeLessThan(185_000);
     expect(seen.shift).toBeLessThan(0.01);
   });
 
-  test('of a job requests its records at the same time, and loads 220 kB of code in 11 files', async () => {
+  test('of a job requests its records at the same time, and loads 205 kB of code in 11 files', async () => {
     const seen = await view(`/jobs/${jobId}`, 'violate the schema');
     const calls = seen.requests.filter((name) => /^[A-Z][A-Za-z]+$/.test(name));
     expect(calls.slice(0, 2)).toEqual(['GetJob', 'ListRecords']);
@@ -110,7 +110,7 @@ describe.skipIf('missing' in chromium)(`the first view on a phone${skipped}`, ()
     expect(seen.requests.indexOf('session')).toBeLessThan(
       seen.requests.findIndex((name) => /^shell-.*js$/.test(name)),
     );
-    expect(seen.codeBytes).toBeLessThan(220_000);
+    expect(seen.codeBytes).toBeLessThan(205_000);
     expect(seen.requests.filter((name) => name.endsWith('.js')).length).toBeLessThanOrEqual(11);
     expect(seen.elements).toBeLessThan(750);
     expect(seen.shift).toBeLessThan(0.01);

@@ -131,6 +131,21 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await page.waitForFunction(`location.pathname.endsWith('/submit/mkta/variant_sold')`);
   });
 
+  test('shows a new page from its top, and the one before where it was left', async () => {
+    const user = await createUser('Scrolling Ltd', 10);
+    const page = await open(user.key, '/submit');
+    await page.setViewport({ width: 1280, height: 400 });
+    await waitForText(page, 'Shopify stores');
+    await page.evaluate('scrollTo(0, 200)');
+    await page.waitForFunction('scrollY === 200');
+    await page.locator('nav a ::-p-text(Prices)').click();
+    await waitForText(page, 'Credits per unit');
+    expect(await page.evaluate('scrollY')).toBe(0);
+    await page.evaluate('history.back()');
+    await waitForText(page, 'Shopify stores');
+    await page.waitForFunction('scrollY === 200');
+  });
+
   test('finds sections of the documentation below the other results', async () => {
     const user = await createUser('Reader Ltd', 10);
     const page = await open(user.key, '/prices');

@@ -1,66 +1,47 @@
 import { TransportProvider } from '@connectrpc/connect-query';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
-import { createBrowserRouter, useRouteError } from 'react-router';
-import { RouterProvider } from 'react-router/dom';
-import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
-import { Loading } from '../ui/layout/Loading.tsx';
-import { NotFound, Page } from '../ui/layout/Page.tsx';
+import { lazy, useEffect, useState } from 'react';
+import { ErrorBoundary } from 'react-error-boundary';
+import { BrowserRouter, Route, Routes } from 'react-router';
+import { NotFound } from '../ui/layout/Page.tsx';
 import { queryClient } from '../ui/queries.ts';
 import type { AccountRole } from '../ui/session/session.ts';
 import { transport } from '../ui/session/transport.ts';
 import { basename, pages } from './page-code.ts';
+import { PageError } from './shell/PageError.tsx';
 import { Shell } from './shell/Shell.tsx';
 
 /** Pages of a role, for one session. */
 export function Pages({ role }: { role: AccountRole }) {
-  const [router] = useState(() => createRouter(role));
+  const [routes] = useState(() => routesOf(role));
   // Cached responses must not be shown to the next session.
   useEffect(() => () => queryClient.clear(), []);
   return (
     <TransportProvider transport={transport}>
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        <ErrorBoundary FallbackComponent={PageError}>
+          <BrowserRouter basename={basename}>
+            <Routes>
+              <Route element={<Shell />}>
+                {routes.map(([path, Content]) =>
+                  path === '' ? (
+                    <Route key={path} index element={<Content />} />
+                  ) : (
+                    <Route key={path} path={path} element={<Content />} />
+                  ),
+                )}
+                <Route path="*" element={<NotFound />} />
+              </Route>
+            </Routes>
+          </BrowserRouter>
+        </ErrorBoundary>
       </QueryClientProvider>
     </TransportProvider>
   );
 }
 
-/** Creates the router of a role, below /console. The code of a page is loaded on its first use. */
-export function createRouter(role: AccountRole) {
-  const routes = Object.entries(pages[role]).map(([path, load]) => ({
-    ...(path === '' ? { index: true as const } : { path }),
-    lazy: async () => ({ Component: await load() }),
-  }));
-  return createBrowserRouter(
-    [
-      {
-        element: <Shell />,
-        hydrateFallbackElement: <Loading />,
-        errorElement: <RouteError />,
-        children: [
-          {
-            errorElement: <RouteError />,
-            hydrateFallbackElement: <Loading />,
-            children: [...routes, { path: '*', element: <NotFound /> }],
-          },
-        ],
-      },
-    ],
-    { basename },
+/** Returns the pages of a role by their paths. The code of a page is loaded on its first use. */
+const routesOf = (role: AccountRole) =>
+  Object.entries(pages[role]).map(
+    ([path, load]) => [path, lazy(async () => ({ default: await load() }))] as const,
   );
-}
-
-/** Shown when a page fails to render or its code cannot be loaded. */
-function RouteError() {
-  const error = useRouteError();
-  return (
-    <Page title="Something went wrong">
-      <ErrorAlert
-        error={error}
-        title="This page could not be loaded"
-        retry={() => location.reload()}
-      />
-    </Page>
-  );
-}

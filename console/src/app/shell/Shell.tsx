@@ -20,21 +20,26 @@ import {
   IconUser,
 } from '@tabler/icons-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { Outlet, ScrollRestoration, useLocation } from 'react-router';
+import { ErrorBoundary } from 'react-error-boundary';
+import { Outlet, useLocation } from 'react-router';
 import { showError } from '../../ui/errors/describe.ts';
+import { Loading } from '../../ui/layout/Loading.tsx';
 import { TestBadge } from '../../ui/layout/Page.tsx';
 import { MenuButton } from '../../ui/popup/MenuButton.tsx';
 import { useSession } from '../../ui/session/session.ts';
 import { signOut } from '../../ui/session/sign-in.ts';
 import { Navigation } from './Navigation.tsx';
+import { PageError } from './PageError.tsx';
 import classes from './skip-link.module.css';
 import { TestBanner, TestSwitch } from './TestAccount.tsx';
+import { useScrollPositions } from './useScrollPositions.ts';
 
 /** Frame around every page: header, navigation and content. */
 export function Shell() {
   const { isTest } = useSession();
   const [opened, { toggle, close }] = useDisclosure();
-  const { pathname } = useLocation();
+  const { pathname, key } = useLocation();
+  useScrollPositions();
   // biome-ignore lint/correctness/useExhaustiveDependencies: navigating closes the menu.
   useEffect(close, [pathname]);
   return (
@@ -80,8 +85,11 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <TestBanner />
-        <Outlet />
-        <ScrollRestoration />
+        <ErrorBoundary FallbackComponent={PageError} resetKeys={[key]}>
+          <Suspense fallback={<Loading />}>
+            <Outlet />
+          </Suspense>
+        </ErrorBoundary>
       </AppShell.Main>
     </AppShell>
   );
