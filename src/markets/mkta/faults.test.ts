@@ -100,3 +100,11 @@ test('the fault has the requested delay', () => {
 test.each([null, 0, undefined])('error %j is no fault', (error) => {
   expect(parseResponse(createResponse(200, { error, data: {} }))).toHaveProperty('data');
 });
+
+test('decodes a response that is not UTF-8 by the charset that it declares', () => {
+  const headers = { 'content-type': 'application/json; charset=ISO-8859-1' };
+  const body = Buffer.from('{"error": null, "data": {"title": "Café"}}', 'latin1');
+  expect(parseResponse({ ...createResponse(200, '', headers), body })).toMatchObject({
+    data: { title: 'Café' },
+  });
+});

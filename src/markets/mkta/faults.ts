@@ -5,7 +5,7 @@ import { parseRetryAfter } from '../../fetch/retry-after.ts';
 import { integer, text } from '../fields.ts';
 import { parseJsonText } from '../json/json-values.ts';
 import { redirectFault } from '../responses/redirects.ts';
-import { isSuccess, statusFault } from '../responses/response.ts';
+import { isSuccess, jsonText, statusFault } from '../responses/response.ts';
 import { unexpectedPage } from '../responses/unexpected-page.ts';
 import { regions } from './urls.ts';
 
@@ -40,7 +40,7 @@ function statusFaultOf(response: PageResponse): Fault {
 }
 
 function parse(response: PageResponse): JsonObject {
-  const body = response.body.toString('utf8').trim();
+  const body = jsonText(response);
   let value: unknown;
   try {
     value = parseJsonText(body);

@@ -113,6 +113,10 @@ describe('extract()', () => {
     expect(codeOf(layout(basicInfo), { ...input, shop_domain: 'WARUNG-5' })).toBe('none');
   });
 
+  it('rejects a product that states no key', () => {
+    expect(codeOf(layout({ ...basicInfo, alias: null, url: null }))).toBe('page_mismatch');
+  });
+
   it('rejects a product of another shop', () => {
     expect(
       codeOf(layout({ ...basicInfo, url: 'https://www.tokopedia.com/other/lampu-baca-100' })),

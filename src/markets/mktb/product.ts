@@ -125,7 +125,7 @@ function isSameKey(requestedKey: string, basic: JsonObject, components: JsonObje
   const data = components.flatMap((component) => objects(component.data));
   const children = data.flatMap((part) => objects(part.children));
   const keys = statedKeysOf(basic, children);
-  if (keys.length === 0 || keys.includes(requestedKey)) return true;
+  if (keys.includes(requestedKey)) return true;
   const ids = [basic, ...children]
     .flatMap(({ ttsPID, ttsSKUID }) => [ttsPID, ttsSKUID])
     .map(text)
@@ -154,7 +154,7 @@ function checkIdentity(basic: JsonObject, components: JsonObject[], input: JsonO
   if (key !== undefined && !isSameKey(key, basic, components)) {
     throw new Fault(
       'page_mismatch',
-      `requested product ${key}, got ${text(basic.alias) ?? found?.key}`,
+      `requested product ${key}, got ${text(basic.alias) ?? found?.key ?? 'one without a key'}`,
     );
   }
 }

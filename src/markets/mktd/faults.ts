@@ -35,6 +35,24 @@ const withdrawalWords = anyOf(
   { flags: 'i' },
 );
 
+/** Messages of the site's own failures, which say nothing about the product. */
+const trouble = anyOf(
+  [
+    'internal',
+    'server',
+    'system',
+    'time.?out',
+    'busy',
+    'try again',
+    'too many',
+    'overload',
+    'coba lagi',
+    'thử lại',
+    'ลองใหม่',
+  ],
+  { flags: 'i' },
+);
+
 const regionLocked = 23002102;
 
 /**
@@ -90,6 +108,8 @@ export function missingProductFault(page: JsonObject, data: JsonObject): Fault {
   }
   if (code !== 0) {
     const quoted = message === undefined ? '' : `: ${message}`;
+    if (trouble.test(message ?? ''))
+      return new Fault('page_failed', `the site returned error ${code}${quoted}`);
     return new Fault(
       'page_not_found',
       `the site does not show this product (site error ${code}${quoted})`,

@@ -296,6 +296,33 @@ describe('a page without the product', () => {
     });
   });
 
+  it.each([
+    [{ error_code: 5, error_message: 'Internal server error' }, 'page_failed'],
+    [{ error_code: 5, error_message: 'Sistem sibuk, coba lagi' }, 'page_failed'],
+    [{ error_code: 5, error_message: 'Product has been removed' }, 'page_not_found'],
+    [{ error_code: 5 }, 'page_not_found'],
+  ])('is for the site error %j %s', (data, code) =>
+    expect(faultOf(html('title', route('my', id, undefined, data), key)).code).toBe(code),
+  );
+
+  it('is one of another region if the page states that it is sold there', () => {
+    const info = baseInfo(fakeProduct('my', id));
+    expect(faultOf(embedded(info, { sale_region: 'US' })).code).toBe('page_region');
+    expect(() => extract(embedded(info, { sale_region: 'my' }))).not.toThrow();
+  });
+
+  it('is one of another product if the page names no id and has the address of another one', () => {
+    const { product_id: _, ...info } = baseInfo(fakeProduct('my', id)) as JsonObject;
+    const linked = (target: string) =>
+      embedded(info).replace(
+        '<head>',
+        `<head><link rel="canonical" href="https://shop.example.test/pdp/a/${target}">`,
+      );
+    expect(linked('1')).not.toBe(embedded(info));
+    expect(() => extract(linked(id))).not.toThrow();
+    expect(faultOf(linked(`${id.slice(0, -1)}4`)).code).toBe('page_mismatch');
+  });
+
   it('is throttled for 429 and 503, with the requested delay', () => {
     expect(faultOf('', 429).code).toBe('page_throttled');
     expect(faultOf('busy', 503).code).toBe('page_throttled');

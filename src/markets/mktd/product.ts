@@ -144,6 +144,12 @@ function readingOf({ data, info, components }: ProductData): ProductReading {
   return 'product_model' in info ? readModelProduct(info, data, shop) : readBaseProduct(info);
 }
 
+/** Returns the product id in the first address with one: the page's own precede the response's. */
+function idIn(addresses: readonly string[]): string | null {
+  const ids = addresses.map((address) => /\/(\d{6,25})(?=[/?#]|$)/.exec(address)?.[1]);
+  return ids.find((id) => id !== undefined) ?? null;
+}
+
 function checked(
   values: ProductReading,
   { info, addresses }: ProductData,
@@ -159,9 +165,8 @@ function checked(
   if (values.title === null) {
     throw new Fault('page_unreadable', 'the product data on the page have no title');
   }
-  const id = text(values.id);
-  if (id === null ? addresses.some((address) => address.includes(requestedId)) : id === requestedId)
-    return;
+  const id = text(values.id) ?? idIn(addresses);
+  if (id === requestedId) return;
   const other = id?.slice(0, 40) ?? 'that it does not name';
   throw new Fault('page_mismatch', `the page is about product ${other}, not ${requestedId}`);
 }

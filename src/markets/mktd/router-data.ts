@@ -107,6 +107,13 @@ function checkResponse(response: PageResponse, region: string): void {
   }
 }
 
+/** Throws `page_region` for a product that the page states to be sold in another region. */
+function checkSaleRegion(data: JsonObject, region: string): void {
+  const saleRegion = text(data.sale_region)?.toLowerCase();
+  if (saleRegion !== undefined && saleRegion !== region)
+    throw new Fault('page_region', `asked for region ${region}, the page is about ${saleRegion}`);
+}
+
 /** Data of a route, and the page that embeds them. */
 interface EmbeddedRoute {
   route: JsonObject;
@@ -141,6 +148,7 @@ export function productData(response: PageResponse, region: string): ProductData
   const info = object(data.product_info);
   if ((number(data.error_code) ?? 0) !== 0 || Object.keys(info).length === 0)
     throw missingProductFault(route, data);
+  checkSaleRegion(data, region);
   components.delete('product_info');
   const categories = objects(data.categories).length > 0 ? data.categories : global.categories;
   const canonical = page && attribute(find(page.root, 'link[rel="canonical"]'), 'href');

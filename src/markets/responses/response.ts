@@ -168,14 +168,19 @@ export function checkInterface(response: PageResponse, isOwn: (body: Json) => bo
   throw new Fault('page_failed', `the site returned ${status} for the path of its interface`);
 }
 
+/** Returns the text of a JSON response, without a byte order mark. */
+export function jsonText(response: PageResponse): string {
+  const decoded = isUtf8(response.body) ? response.body.toString('utf8') : bodyText(response);
+  return decoded.replace(/^\uFEFF/, '').trim();
+}
+
 /**
  * Parses a JSON response. Throws the faults of statusFault() for the status, the faults of
  * unexpectedPage() for HTML or an empty body, `page_blocked` for a robot check in JSON,
  * `page_unreadable` for invalid JSON. Messages contain the status and the site's message.
  */
 export function parseJsonResponse(response: PageResponse): Json {
-  const decoded = isUtf8(response.body) ? response.body.toString('utf8') : bodyText(response);
-  const body = decoded.replace(/^\uFEFF/, '').trim();
+  const body = jsonText(response);
   const result = parseBody(body);
   if (!isSuccess(response)) throw errorResponseFault(response, body, result);
   if ('value' in result) {
