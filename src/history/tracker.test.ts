@@ -92,6 +92,24 @@ describe('a job with track=true', () => {
     expect(await history(chair)).toHaveLength(1);
   });
 
+  test('does not take an older copy of a page for its latest state', async () => {
+    await tracking.run(userId, [lamp]);
+    tracking.changeItem(lamp, { priceFactor: 0.5 });
+    await tracking.run(userId, [lamp]);
+    const latest = await history(lamp);
+    // A cache of the site sends the page from before the first job.
+    fixture.wrapFetch((fetch) => async (request) => ({
+      ...(await fetch(request)),
+      headers: { age: '60' },
+    }));
+    const third = await tracking.run(userId, [lamp]);
+    expect(third.counts).toMatchObject({ changed: 0 });
+    expect(await changesOf(third.jobId)).toEqual([]);
+    const [now] = await history(lamp);
+    expect(now!.values.price).toBe(latest[0]!.values.price);
+    expect(now!.endedAt).toBeNull();
+  });
+
   test('reports no missing items', async () => {
     await tracking.run(userId, [lamp, chair]);
     tracking.changeItem(lamp, { isRemoved: true });

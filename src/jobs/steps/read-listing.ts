@@ -28,14 +28,14 @@ interface RecentFile {
 }
 
 /**
- * Reads the listing of a unit at `readAt` into the unit's file, or copies the file of a recent job
- * if the unit's job accepts one. Rejects as the reader and the storage do.
+ * Reads the listing of a unit at `startedAt` into the unit's file, or copies the file of a recent
+ * job if the unit's job accepts one. Rejects as the reader and the storage do.
  */
 export async function readListing(
   context: JobContext,
   target: UnitTarget,
   reader: ListReader,
-  readContext: ReadContext & { readAt: number },
+  readContext: ReadContext & { startedAt: number; readAt: () => number },
   observer: DriftObserver,
 ): Promise<Outcome> {
   const { store, jobTypes } = context;
@@ -59,8 +59,10 @@ export async function readListing(
     observer.page(entries);
     for (const entry of entries) counter.add(entry);
   });
-  const { readAt } = readContext;
-  const file = await writeUnitFile(context, target, readAt, pages);
+  const { startedAt } = readContext;
+  const file = await writeUnitFile(context, target, startedAt, pages);
+  // A listing is as old as its oldest page.
+  const readAt = Math.min(startedAt, readContext.readAt());
   const result: RecentFile = { file, quality: counter.counts() };
   await recent.keep(readAt, Buffer.from(JSON.stringify(result)));
   return { status: 'SUCCESS', attempt, readAt, ...result };

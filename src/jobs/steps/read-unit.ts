@@ -2,6 +2,7 @@ import { backOffMs } from '../../base/back-off.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
+import { pageTime } from '../../fetch/page-time.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
 import type { ReadContext, RecordReader } from '../../markets/market.ts';
 import { createDriftObserver, type DriftObserver, unwatched } from '../../quality/drift-watcher.ts';
@@ -143,8 +144,9 @@ async function readOnce(
   const pages = capture?.captured;
   let fault: Fault;
   try {
-    const fetch = guardedFetch(context, capture?.fetch ?? session.fetch, batch, index);
-    const readContext = { region: batch.region, fetch, keptAt: session.readAt };
+    const guarded = guardedFetch(context, capture?.fetch ?? session.fetch, batch, index);
+    const { fetch, readAt } = datedFetch(context, guarded, session.readAt);
+    const readContext = { region: batch.region, fetch, readAt, keptAt: session.readAt };
     const result = await readPages(context, target, readContext, observer);
     await session.end(null);
     return { kind: 'read', result: withPages(result, pages) };
@@ -214,6 +216,27 @@ function guardedFetch(
 /** Message of a unit that a defect of the program ended: the log has the details. */
 const internalMessage = 'The page could not be read because of an internal error.';
 
+/**
+ * Wraps the fetch of one attempt at a unit. `readAt` returns the time of the reading: now, or that
+ * of kept pages, or the time of the oldest page if a cache of the site sent a copy.
+ */
+function datedFetch(
+  { clock }: JobContext,
+  fetch: FetchPage,
+  keptAt: number | undefined,
+): Pick<PageAccess, 'fetch' | 'readAt'> {
+  let oldest = Number.POSITIVE_INFINITY;
+  return {
+    readAt: () => Math.min(keptAt ?? clock.now(), oldest),
+    async fetch(request) {
+      const page = await fetch(request);
+      const time = pageTime(page);
+      if (time < page.at) oldest = Math.min(oldest, time);
+      return page;
+    },
+  };
+}
+
 /** End of the message of a unit that failed instead of waiting longer. */
 const waitExceeded = '; the maximum wait was exceeded';
 
@@ -241,7 +264,7 @@ async function readPages(
   const { reader } = context.jobTypes.of(job);
   const { keptAt } = access;
   if (reader.sort !== 'list') return readRecord(context, target, reader, access, observer);
-  const listing = { ...access, readAt: keptAt ?? context.clock.now() };
+  const listing = { ...access, startedAt: keptAt ?? context.clock.now() };
   const outcome = await readListing(context, target, reader, listing, observer);
   return { outcome: withProvenance(context, job, outcome, keptAt) };
 }
@@ -261,9 +284,9 @@ export const maxRecordBytes = 16_000_000;
 
 /**
  * Page access of an attempt. `keptAt`: time at which its pages were fetched, if they are kept
- * pages.
+ * pages. `readAt` returns the time of the reading so far.
  */
-type PageAccess = ReadContext & { keptAt: number | undefined };
+type PageAccess = ReadContext & { keptAt: number | undefined; readAt: () => number };
 
 /** Reads the record of a unit, or reuses the record of a recent job. */
 async function readRecord(
@@ -286,7 +309,7 @@ async function readRecord(
   }
   const reportContradictions = observer.contradictions;
   const record = await reader.read(unit.input, { ...access, reportContradictions });
-  const readAt = keptAt ?? context.clock.now();
+  const readAt = access.readAt();
   observer.page([record]);
   const payload = serialize(record);
   const outcome = { status: 'SUCCESS' as const, attempt, readAt };

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
+import { pageTime } from '../../fetch/page-time.ts';
 import {
   firstInteger,
   integer,
@@ -62,7 +63,7 @@ function extractProduct(response: PageResponse, input: JsonObject): JsonObject {
   const pageItem = data.item === page.item ? page.item : {};
   const item = { ...pageItem, ...listed(page.item, input) };
   return {
-    collected_at: Math.floor(response.at / 1000),
+    collected_at: Math.floor(pageTime(response) / 1000),
     bff_meta,
     error,
     error_msg,
@@ -208,7 +209,7 @@ function extractVariants(response: PageResponse, input: JsonObject, region: stri
   const { page } = readProduct(response, input);
   const { item, review } = page;
   return {
-    collected_at: Math.floor(response.at / 1000),
+    collected_at: Math.floor(pageTime(response) / 1000),
     cbOption: integer(item.cb_option),
     cmtCount: firstInteger(review.cmt_count, item.cmt_count),
     condition: integer(item.condition),

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
+import { pageTime } from '../../fetch/page-time.ts';
 import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { cheapest, totalStock } from '../tracked.ts';
@@ -184,7 +185,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
   const values = readingOf(found);
   checked(values, found, requestedId);
   return {
-    _scraped_at: new Date(response.at).toISOString(),
+    _scraped_at: new Date(pageTime(response)).toISOString(),
     _product_id: requestedId,
     _country: text(input.country) ?? region,
     product: productOf(values, found, requestedId),

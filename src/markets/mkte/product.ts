@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
+import { pageTime } from '../../fetch/page-time.ts';
 import { text } from '../fields.ts';
 import { attribute, find, type HtmlPage } from '../html/html.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
@@ -52,7 +53,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
   const { price, kind } = readPrice(page, homeCurrency(region));
   const specifications = readSpecifications(page);
   return {
-    _scraped_at: new Date(response.at).toISOString(),
+    _scraped_at: new Date(pageTime(response)).toISOString(),
     _asin: asin,
     _country: text(input.country) ?? region,
     title: readTitle(page),
