@@ -74,7 +74,7 @@ const server = createServer((request, response) => {
     response.end(JSON.stringify({ name: pathname.slice('/api/p/'.length), price: '12.50' }));
   else if (pathname === '/p/gone')
     response.writeHead(404, { 'content-type': 'text/html' }).end('Not here');
-  else if (pathname === '/p/moved') to('/p/mug');
+  else if (pathname === '/p/moved' || pathname === '/moved/mug') to('/p/mug');
   else if (pathname === '/p/www') to('http://www.kiln.example/p/mug');
   else if (pathname === '/p/leaves') to(`http://127.0.0.1:${portOf(inside)}/p/mug`);
   else if (pathname === '/p/script-leaves')
@@ -145,7 +145,7 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
   const read = (path: string, site = 'kiln') =>
     product.read({ url: `http://${site}.example${path}` }, { region: site, fetch: fetchOf(site) });
 
-  test.each(['/p/mug', '/p/moved', '/p/reaches'])(
+  test.each(['/p/mug', '/moved/mug', '/p/reaches'])(
     'show the product of %s after its scripts',
     async (path) => {
       const name = path === '/p/reaches' ? 'reaches' : 'mug';
@@ -212,6 +212,7 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
 
   test.each([
     ['/p/gone', 'page_not_found'],
+    ['/p/moved', 'page_mismatch'],
     ['/p/leaves', 'page_failed'],
     ['/p/private', 'robots_disallowed'],
     ['/private/mug', 'robots_disallowed'],
