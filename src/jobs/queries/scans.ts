@@ -39,7 +39,8 @@ export function createScans<Result extends NonNullable<unknown>>(
   };
   return {
     of(job, name, scan) {
-      const key = `${job.id} ${name}`;
+      // A scan that began while the job ran may lack its last records.
+      const key = `${job.id} ${job.finishedAt} ${name}`;
       const result = job.finishedAt === null ? undefined : results.get(key);
       if (result !== undefined) return Promise.resolve(result);
       const current =
