@@ -62,6 +62,12 @@ describe('coercions', () => {
     expect(percent(`-${' '.repeat(1_000_000)}1${' '.repeat(1_000_000)}x`)).toBeNull();
   });
 
+  it('number() reads no number that has lost digits', () => {
+    expect(number('9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
+    for (const value of ['9007199254740993', '99999999999999999999', 1e21, '-9007199254740992'])
+      expect(number(value)).toBeNull();
+  });
+
   it('number() does not read a comma that can separate thousands as a decimal comma', () => {
     expect(number('1,299')).toBeNull();
     expect(positive('12,345')).toBeNull();

@@ -30,13 +30,17 @@ export function text(value: unknown): string | null {
 
 /**
  * Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything
- * else, also for a comma that can separate thousands ("1,299").
+ * else, also for a comma that can separate thousands ("1,299"), and for a number beyond 2^53, which
+ * has lost digits.
  */
 export function number(value: unknown): number | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'number') return isExact(value) ? value : null;
   if (typeof value !== 'string' || !/^\s*-?\d+(?:\.\d+|,\d{1,2})?\s*$/.test(value)) return null;
-  return Number(value.replace(',', '.'));
+  const parsed = Number(value.replace(',', '.'));
+  return isExact(parsed) ? parsed : null;
 }
+
+const isExact = (value: number): boolean => Number.isSafeInteger(Math.trunc(value));
 
 /**
  * Returns a safe integer, also from text. Null for fractions, unsafe integers and anything else.
