@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-import { subsetTypeface } from './typeface.ts';
+import { subsetTypeface } from './typeface.config.ts';
 
 /** The running service that `vite console` forwards API calls to during development. */
 const service = 'http://127.0.0.1:8080';

@@ -38,8 +38,8 @@ export async function subsetTypeface(): Promise<Record<string, string>> {
     /url\("@typeface\/([^"]+)"\)[^}]*unicode-range:([^;]+);/g,
   );
   for (const [, file, ranges] of faces) {
-    const whole = fileURLToPath(import.meta.resolve(`@fontsource-variable/inter/files/${file}`));
-    const subset = await subsetFont(readFileSync(whole), charactersOf(ranges!), {
+    const source = fileURLToPath(import.meta.resolve(`@fontsource-variable/inter/files/${file}`));
+    const subset = await subsetFont(readFileSync(source), charactersOf(ranges!), {
       targetFormat: 'woff2',
       variationAxes: { wght: weights },
       keepFeatures: features,
