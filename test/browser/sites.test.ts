@@ -74,7 +74,7 @@ const server = createServer((request, response) => {
     response.end(JSON.stringify({ name: pathname.slice('/api/p/'.length), price: '12.50' }));
   else if (pathname === '/p/gone')
     response.writeHead(404, { 'content-type': 'text/html' }).end('Not here');
-  else if (pathname === '/p/moved' || pathname === '/moved/mug') to('/p/mug');
+  else if (/^\/(?:p\/moved|moved\/mug)$/.test(pathname)) to('/p/mug');
   else if (pathname === '/p/www') to('http://www.kiln.example/p/mug');
   else if (pathname === '/p/leaves') to(`http://127.0.0.1:${portOf(inside)}/p/mug`);
   else if (pathname === '/p/script-leaves')
