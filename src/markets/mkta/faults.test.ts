@@ -79,6 +79,7 @@ test.each([
   ],
   ['an unknown error', 200, { error: 77, error_msg: 'why', data: null }, {}, 'page_failed'],
   ['an error in words', 200, { error: 'error_param', data: null }, {}, 'page_failed'],
+  ['a page that is not for this country', 451, '', {}, 'page_region'],
   ['another web page', 200, '<html>Welcome</html>', {}, 'page_unreadable'],
   ['a truncated response', 200, '{"error":null,"data":{"it', {}, 'page_unreadable'],
   ['nothing', 200, '', {}, 'page_empty'],

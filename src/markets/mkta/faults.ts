@@ -29,7 +29,7 @@ function statusFaultOf(response: PageResponse): Fault {
   const { status, headers } = response;
   const wait = parseRetryAfter(headers, response.at);
   const throttled = status === 429 || (status === 503 && wait !== undefined);
-  if (throttled || status === 401 || status === 403) return statusFault(response, null);
+  if (throttled || [401, 403, 451].includes(status)) return statusFault(response, null);
   if (status >= 300 && status < 400) {
     if (checks.test(headers.location ?? ''))
       return new Fault('page_blocked', 'the site asks for a robot check');

@@ -318,6 +318,17 @@ describe('a page without the product', () => {
     expect(extract(page('')).title).toBe('Thing');
   });
 
+  it('is about another product if the store led to its address', () => {
+    const ledTo = (path: string) => {
+      const body = Buffer.from('<span id="productTitle">Thing</span>');
+      const url = `https://www.amazon.com${path}`;
+      const response = { status: 200, headers: {}, body, url, at: 0 };
+      return () => product.extract(response, { asin: 'B0TEST0001' }, 'us');
+    };
+    expect(ledTo('/Thing/dp/B0OTHER001?th=1')).toThrow(/about product B0OTHER001, not B0TEST0001/);
+    expect(ledTo('/Thing/dp/B0TEST0001/ref=a')).not.toThrow();
+  });
+
   it('is about a variant of the product, which its message names', () => {
     const map = '<script>x = {"dimensionToAsinMap" : {"0":"B0OTHER001","1":"B0TEST0001"}}</script>';
     const shown = faultOf(
