@@ -325,7 +325,7 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     await waitForText(page, '32000000001');
     await waitForText(page, 'In your time zone, Asia/Jakarta.');
     await click(page, 'button', 'Edit');
-    await waitForText(page, 'To collect another list');
+    await waitForText(page, 'is changed on its page');
     await fill(page, 'textbox', 'Maximum credits of all runs', '20.5');
     await click(page, 'button', 'Save');
     await waitForText(page, 'Enter a whole number of credits.');
@@ -348,6 +348,31 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     expect((await suite.env.api.get(user, '/v1/schedules')).body.schedules).toMatchObject([
       { name: 'Every leap day at noon', cron: '0 12 29 2 *', credits_spent: 8 },
     ]);
+  });
+
+  test('changes what a schedule collects, and with which options', async () => {
+    const user = await createUser('Changing Ltd', 100);
+    const request = { items: [{ asin: 'B0GLN01001', country: 'jp' }] };
+    const { body: schedule } = await suite.env.api.post(user, '/v1/schedules', {
+      ...{ name: 'Leap', market: 'mkte', kind: 'pdp_bulk', cron: '0 8 29 2 *', request },
+      options: { max_credits: 90 },
+    });
+    const page = await open(user.key, `/schedules/${schedule.schedule_id}`);
+    await click(page, 'button', 'Change');
+    await waitForText(page, 'The runs collect what you save here');
+    await waitForText(page, 'Options (1 set)');
+    await waitForText(page, 'A run at this moment:');
+    await fill(page, 'textbox', 'Items', 'B0GLN01002\nB0GLN01003');
+    await click(page, 'button', 'Save to schedule');
+    await waitForText(page, 'What each run collects');
+    await waitForText(page, 'B0GLN01003');
+    const path = `/v1/schedules/${schedule.schedule_id}`;
+    expect((await suite.env.api.get(user, path)).body).toMatchObject({
+      cron: '0 8 29 2 *',
+      options: { max_credits: 90 },
+      request: { items: ['B0GLN01002', 'B0GLN01003'].map((asin) => ({ asin, country: 'jp' })) },
+      units: 2,
+    });
   });
 
   test('tracks a job in a series and reuses results by its options', async () => {

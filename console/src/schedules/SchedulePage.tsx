@@ -1,6 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Alert, Code, List, SimpleGrid, Text } from '@mantine/core';
-import { useParams } from 'react-router';
+import { useNavigate, useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { findJobType } from '../../../src/contract/job-types.ts';
 import { cronText } from '../../../src/present/cron.ts';
@@ -15,6 +15,7 @@ import { Page } from '../ui/layout/Page.tsx';
 import { Fact, Section } from '../ui/layout/Section.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import { useList } from '../ui/list/useList.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { overlapLabels, runColumns, spentText } from '../ui/schedules/columns.tsx';
 import { optionParts, requestParts } from '../ui/schedules/request-parts.ts';
@@ -84,7 +85,8 @@ function shownRequest(request: string): string {
 
 /** What each run collects, and with which options. */
 function Collected({ schedule }: { schedule: Schedule }) {
-  const { request, options, units } = schedule;
+  const { request, options, units, state } = schedule;
+  const { role } = useSession();
   const jobType = findJobType(schedule);
   const parts = jobType && request ? requestParts(jobType, request) : null;
   const facts = [...(parts?.fields ?? []), ...optionParts(options)];
@@ -92,6 +94,9 @@ function Collected({ schedule }: { schedule: Schedule }) {
     <Section
       title="What each run collects"
       description={`${formatUnits(units)}, ${jobTypeText(schedule)}`}
+      actions={
+        jobType && role === 'user' && state !== 'ended' && <ChangeButton schedule={schedule} />
+      }
     >
       {facts.length > 0 && (
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md" mb="sm">
@@ -116,6 +121,20 @@ function Collected({ schedule }: { schedule: Schedule }) {
         </Text>
       )}
     </Section>
+  );
+}
+
+/** Opens the request of a schedule in the form in which it was entered. */
+function ChangeButton({ schedule: { scheduleId, market, kind } }: { schedule: Schedule }) {
+  const navigate = useNavigate();
+  return (
+    <CallButton
+      call={ScheduleService.method.updateSchedule}
+      inRow
+      onClick={() => void navigate(`/submit/${market}/${kind}?schedule=${scheduleId}`)}
+    >
+      Change
+    </CallButton>
   );
 }
 

@@ -25,7 +25,7 @@ const momentText = (at: Timestamp | undefined) => (at ? formatLocalTime(timestam
 
 /** Shows what the current request would cost and when it could run, or its problems. */
 export function QuotePanel({ jobType, body }: QuotePanelProps) {
-  const { query } = useOptionTexts();
+  const { query, scheduleId } = useOptionTexts();
   const { quote, error } = useQuote(jobType, body, query);
   if (error !== null) return <ErrorAlert error={error} title="This request would be refused" />;
   const text = quote && describeQuote(quote, momentText);
@@ -41,6 +41,7 @@ export function QuotePanel({ jobType, body }: QuotePanelProps) {
           The cost appears here when the request is complete.
         </Text>
       )}
+      {text && scheduleId !== '' && <Text size="sm">A run at this moment:</Text>}
       {text && (
         <List size="sm" c="dimmed">
           {text.warnings.map((warning) => (

@@ -50,26 +50,29 @@ export function SubmitBar({
   onSubmit,
   children,
 }: SubmitBarProps) {
-  const { query, texts } = useOptionTexts();
+  const { query, texts, scheduleId } = useOptionTexts();
+  const submitText = units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit';
   return (
     <Stack>
       {children && <Group>{children}</Group>}
       <Options />
       <Group align="flex-start">
         <CallButton
-          call={jobType.method}
+          call={scheduleId === '' ? jobType.method : ScheduleService.method.updateSchedule}
           type={onSubmit ? 'button' : 'submit'}
           loading={busy}
           disabled={disabled || query === null}
           {...(onSubmit ? { onClick: onSubmit } : {})}
         >
-          {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
+          {scheduleId === '' ? submitText : 'Save to schedule'}
         </CallButton>
-        <ScheduleButton
-          jobType={jobType}
-          body={query === null ? null : body}
-          options={query === null ? undefined : optionMessage(texts)}
-        />
+        {scheduleId === '' && (
+          <ScheduleButton
+            jobType={jobType}
+            body={query === null ? null : body}
+            options={query === null ? undefined : optionMessage(texts)}
+          />
+        )}
         <QuotePanel jobType={jobType} body={body} />
       </Group>
     </Stack>

@@ -1,4 +1,4 @@
-import { Tabs } from '@mantine/core';
+import { Tabs, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useParams, useSearchParams } from 'react-router';
 import { findJobType, type JobType } from '../../../src/contract/job-types.ts';
@@ -12,8 +12,8 @@ import { useTab } from '../ui/layout/useTab.ts';
 import { type Draft, fitsForm } from '../ui/request/draft.ts';
 import { readRequestShape } from '../ui/request/fields.ts';
 import { hasLines, isFormField } from '../ui/request/form-layout.ts';
-import { optionQuery } from '../ui/request/options.ts';
-import { useDraft } from '../ui/request/useDraft.ts';
+import { optionMessage, optionQuery } from '../ui/request/options.ts';
+import { type DraftSource, useDraft } from '../ui/request/useDraft.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { FileMode } from './FileMode.tsx';
 import { FormMode } from './FormMode.tsx';
@@ -24,27 +24,31 @@ import { OptionTextsContext } from './option-texts.ts';
 import type { ModeProps } from './SubmitBar.tsx';
 import { UploadMode } from './UploadMode.tsx';
 import { forgetInputs, useFormName, useKeptState } from './unsent.ts';
+import { useScheduleChange } from './useScheduleChange.ts';
 import { useSubmit } from './useSubmit.ts';
 
 /** Scrolls to an error above a long form. */
 const scrollTo = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'center' });
 
-/** Submits a job by form, with a CSV file or as JSON. */
+/** Submits a job, or changes what a schedule collects, by form, with a CSV file or as JSON. */
 export function SubmitPage() {
   const { market = '', kind = '' } = useParams();
   const [parameters] = useSearchParams();
-  const jobId = parameters.get('job') ?? '';
+  const source = {
+    jobId: parameters.get('job') ?? '',
+    scheduleId: parameters.get('schedule') ?? '',
+  };
   const jobType = findJobType({ market, kind });
-  const { draft, error, refetch } = useDraft(jobId);
+  const { draft, error, refetch } = useDraft(source);
   if (!jobType) return <NotFound />;
   if (error)
-    return <ErrorAlert error={error} retry={refetch} title="The earlier job could not be loaded" />;
+    return <ErrorAlert error={error} retry={refetch} title="The request could not be loaded" />;
   return draft ? (
     <Loaded
       jobType={jobType}
       draft={draft}
-      isNew={jobId === ''}
-      key={jobType.endpoint.path + jobId}
+      source={source}
+      key={jobType.endpoint.path + source.jobId + source.scheduleId}
     />
   ) : (
     <Loading />
@@ -54,41 +58,55 @@ export function SubmitPage() {
 interface LoadedProps {
   jobType: JobType;
   draft: Draft;
-  /** False for the request of an earlier job. */
-  isNew: boolean;
+  source: DraftSource;
 }
 
-function Loaded({ jobType, draft, isNew }: LoadedProps) {
+function Loaded({ jobType, draft, source: { jobId, scheduleId } }: LoadedProps) {
+  const isNew = jobId === '' && scheduleId === '';
   const shape = useMemo(() => readRequestShape(jobType.method.input), [jobType]);
   const form = useFormName(isNew ? jobType.endpoint.path : '');
   const [texts, setTexts] = useKeptState(form, 'options', () => draft.options);
   const query = optionQuery(texts);
-  const { busy, error, submit: send } = useSubmit(jobType, query);
+  const submission = useSubmit(jobType, query);
+  const change = useScheduleChange(scheduleId, () => optionMessage(texts));
+  const { busy, error, submit: send } = scheduleId === '' ? submission : change;
   const submit = async (body: string | FormData) => {
     await send(body);
     forgetInputs();
   };
   const [tab, setTab] = useTab(['form', 'file', 'json'], fitsForm(shape, draft) ? 'form' : 'file');
-  const change = (name: string, text: string) =>
+  const setOption = (name: string, text: string) =>
     setTexts((before) => ({ ...before, [name]: text }));
   return (
     <Page
       title={jobTypeText(jobType)}
       description={<InlineCode text={describeJobType(jobType)} />}
-      actions={<TextLink to="/submit">All job types</TextLink>}
+      actions={
+        scheduleId === '' ? (
+          <TextLink to="/submit">All job types</TextLink>
+        ) : (
+          <TextLink to={`/schedules/${scheduleId}`}>Back to the schedule</TextLink>
+        )
+      }
     >
       {error ? (
         <div ref={scrollTo}>
           <ErrorAlert
             error={error}
-            title="Job not submitted"
+            title={scheduleId === '' ? 'Job not submitted' : 'Schedule not changed'}
             isShownElsewhere={(path) =>
               !jobType.endpoint.multipart && tab === 'form' && isFormField(shape, path)
             }
           />
         </div>
       ) : null}
-      <OptionTextsContext value={{ texts, change, query }}>
+      {scheduleId !== '' && (
+        <Text size="sm" c="dimmed">
+          The runs collect what you save here, from the next one on. If this kind of job needs an
+          approval, the next run awaits it.
+        </Text>
+      )}
+      <OptionTextsContext value={{ texts, change: setOption, query, scheduleId }}>
         {jobType.endpoint.multipart ? (
           <UploadMode jobType={jobType} shape={shape} draft={draft} busy={busy} submit={submit} />
         ) : (

@@ -7,12 +7,15 @@ export interface OptionTexts {
   change: (name: string, text: string) => void;
   /** Query of a submit with the options; null while one of them is invalid. */
   query: string | null;
+  /** Schedule that the request is saved to; '' for a request that is submitted. */
+  scheduleId: string;
 }
 
 export const OptionTextsContext = createContext<OptionTexts>({
   texts: {},
   change: () => {},
   query: '',
+  scheduleId: '',
 });
 
 /** Returns the options of the submit page. */

@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { findJobType } from '../../../../src/contract/job-types.ts';
 import { curlText, requestFile } from './curl.ts';
-import { bodyOf, draftOf, fileOf, fitsForm, requestTextOf, sharedTexts } from './draft.ts';
+import {
+  bodyOf,
+  draftOf,
+  draftOfRequest,
+  fileOf,
+  fitsForm,
+  requestTextOf,
+  sharedTexts,
+} from './draft.ts';
 import { readRequestShape } from './fields.ts';
 
 const jobTypeOf = (market: string, kind: string) => findJobType({ market, kind })!;
@@ -73,6 +81,34 @@ describe('draftOf()', () => {
       track: 'nightly',
       max_credits: '20',
     });
+  });
+});
+
+describe('draftOfRequest()', () => {
+  const draftOfSchedule = (market: string, kind: string, request: object) => {
+    const shape = readRequestShape(jobTypeOf(market, kind).method.input);
+    const options = create(SubmitOptionsSchema, { maxCredits: 20 });
+    return { shape, draft: draftOfRequest(shape, JSON.stringify(request), options) };
+  };
+
+  test.each([
+    ['mkta', 'variant_sold', { country: 'sg', items: [{ item_id: '1', shop_id: '7' }] }],
+    ['mkta', 'search_items', { urls: ['https://key/0', 'https://key/1'] }],
+    ['mkta', 'get_pc', { region: 'th', item_id: '1', shop_id: '7' }],
+    ['mktd', 'pdp_bulk', { items: ['sg', 'th'].map((country) => ({ ...product, country })) }],
+  ])('restores the request of %s %s', (market, kind, request) => {
+    const { shape, draft } = draftOfSchedule(market, kind, request);
+    expect(bodyOf(shape, draft)).toEqual(request);
+    expect(draft.options).toEqual({ max_credits: '20' });
+  });
+
+  test('restores the file of an upload as it was sent', async () => {
+    const csv = 'shop_id;item_id\n7;1\n';
+    const { shape, draft } = draftOfSchedule('mkta', 'get_pc_bulk', {
+      file: Buffer.from(csv).toString('base64'),
+      region: 'sg',
+    });
+    expect(await fileOf(shape, draft)!.text()).toBe(csv);
   });
 });
 

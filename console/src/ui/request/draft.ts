@@ -1,7 +1,10 @@
 import { toJson } from '@bufbuild/protobuf';
-import { base64Encode } from '@bufbuild/protobuf/wire';
+import { base64Decode, base64Encode } from '@bufbuild/protobuf/wire';
 import type { Job, Unit } from '../../../../gen/gleaner/job/v1/job_pb.ts';
-import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  type SubmitOptions,
+  SubmitOptionsSchema,
+} from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { buildBody, type FieldTexts } from './body.ts';
 import type { RequestShape } from './fields.ts';
 import { formLayout, hasLines, maxRows } from './form-layout.ts';
@@ -13,6 +16,8 @@ export interface Draft {
   own: FieldTexts;
   /** Units of the request: texts by field, or one text each; for a file, its rows. */
   units: readonly (FieldTexts | string)[];
+  /** File of the request, if it is known as it was sent. */
+  file?: Uint8Array<ArrayBuffer>;
   options: FieldTexts;
 }
 
@@ -47,9 +52,30 @@ export function draftOf(
   return {
     own: shape.list || fileField(shape) ? placeTexts(region) : (inputs[0] ?? {}),
     units: shape.list && !shape.list.fields ? units.map(({ key }) => key) : inputs,
-    options: options
-      ? textsOf(toJson(SubmitOptionsSchema, options, { useProtoFieldName: true }) as object)
-      : {},
+    options: optionTexts(options),
+  };
+}
+
+const optionTexts = (options: SubmitOptions | undefined): FieldTexts =>
+  options
+    ? textsOf(toJson(SubmitOptionsSchema, options, { useProtoFieldName: true }) as object)
+    : {};
+
+/** Returns the draft of the JSON text of a schedule's request, the reverse of requestTextOf(). */
+export function draftOfRequest(
+  shape: RequestShape,
+  request: string,
+  options: SubmitOptions | undefined,
+): Draft {
+  const body = JSON.parse(request) as Record<string, unknown>;
+  const file = fileField(shape);
+  const { [file?.name ?? '']: content, ...own } = body;
+  const units = shape.list ? ((body[shape.list.name] ?? []) as (object | string)[]) : [];
+  return {
+    own: textsOf(own),
+    units: units.map((unit) => (typeof unit === 'string' ? unit : textsOf(unit))),
+    ...(typeof content === 'string' ? { file: base64Decode(content) } : {}),
+    options: optionTexts(options),
   };
 }
 
@@ -85,7 +111,8 @@ export const bodyOf = (shape: RequestShape, draft: Draft): Record<string, unknow
   buildBody(shape, { ...draft.own, ...sharedTexts(shape, draft) }, draft.units);
 
 /** Returns the units of a draft as a CSV file; null for a draft without units. */
-export function fileOf(shape: RequestShape, { units }: Draft): File | null {
+export function fileOf(shape: RequestShape, { units, file }: Draft): File | null {
+  if (file) return new File([file], 'items.csv', { type: 'text/csv' });
   if (units.length === 0) return null;
   const columns = fileField(shape)?.columns ??
     shape.list?.fields?.map(({ name }) => name) ?? ['url'];

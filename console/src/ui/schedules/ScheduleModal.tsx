@@ -66,7 +66,7 @@ export function EditScheduleModal({ schedule, close }: { schedule: Schedule; clo
       refused="Schedule not changed"
       call={updateSchedule}
       close={close}
-      note="To collect another list, or with other options, create another schedule."
+      note="What the schedule collects, and with which options, is changed on its page."
       initialValues={{
         name,
         cron,
