@@ -204,6 +204,11 @@ describe('variables that are not settings', () => {
       loadConfig({ ...links, ...more, GLEANER_URL: 'http://here', HOME: '/root' }),
     ).not.toThrow();
   });
+
+  test('are refused if they name a port that a link to a service would not have', () => {
+    expect(() => loadConfig({ GLEANER_PORT: '8090' })).toThrow('GLEANER_PORT is not a setting');
+    expect(() => loadConfig({ GLEANER_REST_PORT: '8090' })).toThrow(ConfigError);
+  });
 });
 
 test('all invalid settings are named at once', () => {

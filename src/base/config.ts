@@ -94,16 +94,23 @@ export const otherNames = [
 ];
 
 /** Names that Kubernetes and Docker give variables about a service called "gleaner". */
-const linkName = /^GLEANER_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_\w+)?)$/;
+const linkName = /^GLEANER_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT_\d+_\w+)$/;
+
+/** Such a name that a misspelled setting may have, too: the value of a link is a URL. */
+const linkUrlName = /^GLEANER_(\w+_)?PORT$/;
+
+const isLink = (name: string, value: string) =>
+  linkName.test(name) || (linkUrlName.test(name) && value.includes('://'));
 
 /** Returns a problem for each variable that is named like a setting but unknown. */
 function findUnknownSettings(environment: Environment): string[] {
   const names = Object.keys(settings);
   const files = (names as SettingName[]).filter(canBeFile).map((name) => `${name}_FILE`);
   const allowed = new Set([...names, ...files, ...otherNames]);
-  return Object.keys(environment)
-    .filter((name) => name.startsWith('GLEANER_') && !allowed.has(name) && !linkName.test(name))
-    .map((name) => `${name} is not a setting.${didYouMean(name, allowed)}`);
+  return Object.entries(environment)
+    .filter(([name]) => name.startsWith('GLEANER_') && !allowed.has(name))
+    .filter(([name, value = '']) => !isLink(name, value))
+    .map(([name]) => `${name} is not a setting.${didYouMean(name, allowed)}`);
 }
 
 /**
