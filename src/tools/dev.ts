@@ -49,6 +49,8 @@ export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
       GLEANER_OPS_PORT: 'off',
       GLEANER_LOG_LEVEL: 'error',
       GLEANER_OPERATOR_KEY: operatorKey,
+      // The receivers of who develops run on this machine.
+      GLEANER_PRIVATE: 'on',
       GLEANER_SANDBOX: 'on',
       GLEANER_WORKERS: '1',
       GLEANER_RETRIEVE_CACHE: 'off',

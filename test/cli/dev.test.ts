@@ -46,6 +46,13 @@ test('dev prints the first example of the README, which prints what the README s
     );
     expect(out).toMatch(/^ {2}gRPC +http:\/\/127\.0\.0\.1:[1-9]\d*, without TLS$/m);
     expect(out).toMatch(/\/console#key=dev-\S+ as an operator$/m);
+    const [, url, key] = /URL=(\S+) KEY=(\S+)/.exec(variables!)!;
+    const webhook = await fetch(`${url}/v1/account/webhook`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'http://127.0.0.1:8000/' }),
+    });
+    expect(webhook.status).toBe(200);
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
     expect((await readdir(folder)).toSorted()).toEqual(poisoned);
