@@ -49,7 +49,7 @@ const withRegion = (layout: Layout, regionField: string): Layout => ({
 const lastSeparator = /^(.+)[,;\t]([^,;\t]+)$/;
 
 /** Words, such as the name or the code of a country. */
-const words = /^\p{L}+(?: \p{L}+)*$/u;
+export const words = /^\p{L}+(?: \p{L}+)*$/u;
 
 /**
  * Returns the cells of a line without a header: the id or the address of a product, and its region.

@@ -21,6 +21,16 @@ describe('readText()', () => {
       'Name,Link\na,https://www.amazon.de/dp/B0GLN00001\nb,www.amazon.de/dp/B0GLN00002\n',
       [2, 3],
     ],
+    [
+      'cells with addresses under any title',
+      'Name\tLink\na\thttps://www.amazon.de/dp/B0GLN00001\nb\twww.amazon.de/dp/B0GLN00002\n',
+      [2, 3],
+    ],
+    [
+      'addresses under a title',
+      'Link\nhttps://www.amazon.de/dp/B0GLN00001\nhttps://www.amazon.de/dp/B0GLN00002\n',
+      [2, 3],
+    ],
     ['ids in lower case', '\nb0gln00001\nB0GLN00002', [2, 3]],
     ['a CSV file with semicolons', 'asin;note\nB0GLN00001;a\nB0GLN00002;b\n', [2, 3]],
   ])('reads %s', (_what, text, lines) => {

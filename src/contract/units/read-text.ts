@@ -2,7 +2,7 @@ import { isAddress } from '../item-text.ts';
 import type { UnitColumns } from './columns.ts';
 import { readCsv } from './csv.ts';
 import { type Layout, layoutOf, titleKey } from './layout.ts';
-import { cellsOfLine, isItem, readLines, type TextLine, unitsOfLines } from './lines.ts';
+import { cellsOfLine, isItem, readLines, type TextLine, unitsOfLines, words } from './lines.ts';
 import { type FileUnits, type ReadUnitsOptions, readRows, readUnits } from './read-units.ts';
 
 /** Options for readText(). */
@@ -31,7 +31,7 @@ export function readText(columns: UnitColumns, text: string, options: ReadTextOp
     const [header, ...rows] = readCsv(file, { delimiter });
     return readRows(columns, { layout: layoutOf(columns, header!, rows[0]), rows }, options);
   };
-  if (isHeader(columns, first.split(delimiter))) return readTable();
+  if (hasHeader(columns, lines)) return readTable();
   if (delimiter === '\t') {
     const rows = readCsv(file, { delimiter });
     return readRows(columns, { layout: layoutWithout(columns, options.order), rows }, options);
@@ -65,9 +65,24 @@ const delimiterOf = (line: string): string =>
 
 /** Returns whether the first line of a text names fields, or an address of a product. */
 export function isTable(columns: UnitColumns, text: string): boolean {
-  const first = nonBlankLines(text)[0]?.[1] ?? '';
+  const lines = nonBlankLines(text);
+  const first = lines[0]?.[1] ?? '';
   const isProduct = isAddress(first) && columns.parseAddress(first) !== null;
-  return isProduct || isHeader(columns, first.split(delimiterOf(first)));
+  return isProduct || hasHeader(columns, lines);
+}
+
+/** Returns whether the first line names fields, or titles a column of addresses: "Product link". */
+function hasHeader(columns: UnitColumns, lines: readonly TextLine[]): boolean {
+  const delimiter = delimiterOf(lines[0]?.[1] ?? '');
+  const [titles, ...rows] = lines.map(([, line]) =>
+    line.split(delimiter).map((cell) => cell.trim()),
+  );
+  if (titles === undefined) return false;
+  if (isHeader(columns, titles)) return true;
+  const isProduct = (cell: string) => isAddress(cell) && columns.parseAddress(cell) !== null;
+  const position = rows[0]?.findIndex(isProduct) ?? -1;
+  const isTitle = (cell = '') => words.test(cell) && !isItem(columns, cell);
+  return isTitle(titles[position]) && rows.every((cells) => isAddress(cells[position] ?? ''));
 }
 
 /** Returns whether cells name fields. */

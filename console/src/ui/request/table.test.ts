@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { findJobType, type JobType } from '../../../../src/contract/job-types.ts';
 import { buildBody } from './body.ts';
 import { type ListShape, readRequestShape } from './fields.ts';
+import { pastedRows } from './form-layout.ts';
 import {
   checkCsv,
   csvColumns,
@@ -85,6 +86,22 @@ test.each([
 
 test('pastedUnits() leaves cells without a header to their positions', () => {
   expect(pastedUnits('Rack\t12\t7\n', items)).toBeNull();
+});
+
+test.each([
+  ['Product link\tNote\n', []],
+  ['', []],
+  ['barang-9\ttoko-7\n', ['barang-9']],
+])('a row with %j above addresses is the items %j', (header, ids) => {
+  const pages = jobType('pdp_bulk', 'mktb');
+  const address = (id: string) => `https://www.tokopedia.com/toko-7/${id}?src=ads\ta note\n`;
+  const text = header + address('barang-1') + address('barang-2');
+  const units =
+    pastedUnits(text, pages) ??
+    pastedRows(text, ['product_key', 'shop_domain'], 'product_key')!.map((row) =>
+      readAddress(row, pages),
+    );
+  expect(units.map((unit) => unit.product_key)).toEqual([...ids, 'barang-1', 'barang-2']);
 });
 
 test('readAddress() fills the fields of a product from its address, and keeps other rows', () => {
