@@ -21,6 +21,7 @@ describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
     await select('Series', 'weekly');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'TikTok Shop, Thailand (th), series weekly');
+    await waitForText(page, 'Your account has no enabled webhook.');
     await click(page, 'button', 'Edit Price falls by 5 %');
     await page.waitForSelector('option[value=mktb]');
     await select('Marketplace', 'mktb');

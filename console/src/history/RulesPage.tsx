@@ -1,6 +1,8 @@
 import { useQuery } from '@connectrpc/connect-query';
+import { Alert } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
+import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { conditionText, scopeText } from '../../../src/present/rule.ts';
 import { capitalize } from '../../../src/present/text.ts';
@@ -10,10 +12,12 @@ import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { RowActions } from '../ui/list/RowActions.tsx';
-import { CallButton } from '../ui/permission/CallButton.tsx';
+import { CallButton, useRefusal } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { RuleModal } from './RuleModal.tsx';
 
+const { getWebhook } = AccountService.method;
 const { listRules, deleteRule, createRule, updateRule } = HistoryService.method;
 
 const columns: ListColumn<Rule>[] = [
@@ -42,6 +46,7 @@ export function RulesPage() {
         </CallButton>
       }
     >
+      <WebhookNotice rules={query.data?.rules ?? []} />
       <ListTable
         label="Rules"
         rows={query.data?.rules ?? []}
@@ -62,6 +67,19 @@ export function RulesPage() {
       />
       {edited !== undefined && <RuleModal rule={edited} close={() => edit(undefined)} />}
     </Page>
+  );
+}
+
+/** Says that rules send nothing while their webhook is absent or disabled. */
+function WebhookNotice({ rules }: { rules: readonly Rule[] }) {
+  const isUsed = rules.some(({ enabled, channel }) => enabled && channel === 'webhook');
+  const isAllowed = useRefusal(getWebhook) === null;
+  const { data } = useQuery(getWebhook, {}, { enabled: isUsed && isAllowed });
+  if (!isUsed || data === undefined || (data.url !== '' && data.enabled)) return null;
+  return (
+    <Alert color="yellow" title="Rules send no messages yet">
+      Your account has no enabled webhook. <TextLink to="/webhook">Set the webhook</TextLink>
+    </Alert>
   );
 }
 

@@ -4,6 +4,7 @@ import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs/jobs.ts';
 import { openTracking, type Tracking } from '../../../test/support/jobs/tracking.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../../test/support/rpc/core.ts';
+import { warningHeader } from '../../contract/response-headers.ts';
 import { maxRules } from '../../history/rules.ts';
 import {
   anItem,
@@ -332,6 +333,27 @@ describe('rules', () => {
     expect(await user.call(method.createRule, { ...request, disabled: true })).toMatchObject({
       channel: 'email',
     });
+  });
+
+  test('warn of messages that no webhook receives', async () => {
+    const warningOf = async (request: object) => {
+      const responseHeaders: Record<string, string> = {};
+      await user.call(method.createRule, { ...fields, ...request }, { responseHeaders });
+      return responseHeaders[warningHeader];
+    };
+    expect(await warningOf({})).toMatch(/^The rule sends no messages yet/);
+    expect(await warningOf({ disabled: true })).toBeUndefined();
+    await fixture.context.store.webhooks.put({
+      userId,
+      url: 'https://receiver.test/hook',
+      enabled: true,
+      secret: 'whsec_AAAA',
+      previousSecret: null,
+      previousUntil: null,
+      updatedAt: 0,
+      revision: 1,
+    });
+    expect(await warningOf({})).toBeUndefined();
   });
 
   test('are limited in number', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import type { TrackedField } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
+import { warningHeader } from '../../contract/response-headers.ts';
 import { noRegion, seriesOf } from '../../contract/track.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { changeFile } from '../../history/change-file.ts';
@@ -35,6 +36,7 @@ import {
   listObservations,
   listTrackedItems,
   type Observation,
+  type Rule,
   type TrackedItem,
   type TrackedItemFilter,
   type TrackingRun,
@@ -117,19 +119,31 @@ function ruleHandlers(context: JobContext) {
     handle(method.getRule, async ({ ruleId }, { principal }) =>
       toRuleMessage(await findRule(context, principal.userId, ruleId)),
     ),
-    handle(method.createRule, async (request, { principal }) =>
-      toRuleMessage(await addRule(context, principal.userId, ruleFields(request))),
-    ),
-    handle(method.updateRule, async (request, { principal }) =>
-      toRuleMessage(
-        await changeRule(context, principal.userId, request.ruleId, ruleFields(request)),
-      ),
-    ),
+    handle(method.createRule, async (request, call) => {
+      const rule = await addRule(context, call.principal.userId, ruleFields(request));
+      await warnWithoutWebhook(context, rule, call);
+      return toRuleMessage(rule);
+    }),
+    handle(method.updateRule, async (request, call) => {
+      const { userId } = call.principal;
+      const rule = await changeRule(context, userId, request.ruleId, ruleFields(request));
+      await warnWithoutWebhook(context, rule, call);
+      return toRuleMessage(rule);
+    }),
     handle(method.deleteRule, async ({ ruleId }, { principal }) => {
       await removeRule(context, principal.userId, ruleId);
       return {};
     }),
   ];
+}
+
+/** Warns that a rule sends nothing until its user has a webhook. */
+async function warnWithoutWebhook({ store }: JobContext, rule: Rule, call: Call): Promise<void> {
+  if (!rule.enabled || rule.channel !== 'webhook') return;
+  const webhook = await store.webhooks.get(rule.userId);
+  if (webhook?.enabled) return;
+  call.responseHeaders[warningHeader] =
+    'The rule sends no messages yet: the account has no enabled webhook.';
 }
 
 function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>): RuleFields {

@@ -23,7 +23,7 @@ export interface CoreCaller {
   call<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M['input']>,
-    options?: Partial<Pick<Call, 'idempotencyKey'>>,
+    options?: Partial<Pick<Call, 'idempotencyKey' | 'responseHeaders'>>,
   ): Promise<MessageShape<M['output']>>;
   /** Returns the parts of a streamed response. */
   stream<M extends DescMethod>(
@@ -59,11 +59,11 @@ export async function openCore(context: JobContext): Promise<TestCore> {
   const callerWith = (apiKey: string): CoreCaller => {
     const callOf = async (options = {}) =>
       ({
-        ...options,
         principal: await authenticate(`Bearer ${apiKey}`),
         signal: new AbortController().signal,
         waitMs: 0,
         responseHeaders: {},
+        ...options,
       }) as unknown as Call;
     return {
       call: async (method, request, options) =>
