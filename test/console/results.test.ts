@@ -100,6 +100,10 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     await click(page, 'menuitem', 'CSV, standard columns');
     const standard = (await readDownload(`${body.job_id}-standard.csv`)).toString();
     expect(standard).toMatch(/^id,url,title,/);
+    await click(page, 'button', 'Download');
+    await click(page, 'menuitem', 'CSV for Excel, standard columns');
+    const forExcel = (await readDownload(`${body.job_id}-standard-excel.csv`)).toString();
+    expect(forExcel).toBe(`\ufeff${standard}`);
   });
 
   test('keeps filters, order, and columns in the address', async () => {
@@ -110,7 +114,9 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     }));
     const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
     await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
-    const page = await open(user.key, `/jobs/${body.job_id}?tab=results`);
+    const page = await open(user.key, `/jobs/${body.job_id}?tab=results&view=cards`);
+    await waitForText(page, '1729000077800');
+    await page.locator('label ::-p-text(Table)').click();
     await fill(page, 'textbox', 'Value', '1');
     await click(page, 'button', 'Add filter');
     await waitForText(page, 'Price ≥ 1');

@@ -42,7 +42,7 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
     );
   };
   const standardFormats = exportFormats.filter(
-    ({ format }) => format === 'csv' || format === 'parquet',
+    ({ format }) => format.startsWith('csv') || format === 'parquet',
   );
   const resultFiles = (data?.files ?? []).filter(({ scope }) => scope === 'job');
   return (
@@ -57,7 +57,10 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
         })),
         ...standardFormats.map(({ format, label, extension }) => ({
           label: `${label}, standard columns`,
-          run: () => void records.download(() => save(format, `-standard${extension}`, 'standard')),
+          run: () => {
+            const suffix = `-standard${suffixOf(format)}${extension}`;
+            void records.download(() => save(format, suffix, 'standard'));
+          },
         })),
         ...resultFiles.map((file) => ({
           label: `Result file, ${formatBytes(file.bytes)}`,

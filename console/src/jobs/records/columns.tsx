@@ -127,6 +127,7 @@ export function RecordCard({ entry, open }: { entry: RecordEntry; open: OpenReco
     <div className={classes.card}>
       <Picture entry={entry} size={120} />
       <Title entry={entry} open={open} />
+      {entry.status === 'FAILED' && <small>{idOf(entry)}</small>}
       <b>{priceOf(entry)}</b>
       <small>{facts.map(([title, text]) => `${title} ${text}`).join(' · ')}</small>
     </div>
