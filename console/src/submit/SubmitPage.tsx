@@ -81,13 +81,7 @@ function Loaded({ jobType, draft, source: { jobId, scheduleId } }: LoadedProps) 
     <Page
       title={jobTypeText(jobType)}
       description={<InlineCode text={describeJobType(jobType)} />}
-      actions={
-        scheduleId === '' ? (
-          <TextLink to="/submit">All job types</TextLink>
-        ) : (
-          <TextLink to={`/schedules/${scheduleId}`}>Back to the schedule</TextLink>
-        )
-      }
+      actions={<BackLink scheduleId={scheduleId} />}
     >
       {error ? (
         <div ref={scrollTo}>
@@ -127,6 +121,14 @@ function Loaded({ jobType, draft, source: { jobId, scheduleId } }: LoadedProps) 
     </Page>
   );
 }
+
+/** Link to where a request is entered from. */
+const BackLink = ({ scheduleId }: Pick<DraftSource, 'scheduleId'>) =>
+  scheduleId === '' ? (
+    <TextLink to="/submit">All job types</TextLink>
+  ) : (
+    <TextLink to={`/schedules/${scheduleId}`}>Back to the schedule</TextLink>
+  );
 
 interface ModesProps extends ModeProps {
   /** Name under which inputs are kept; '' if they are not. */
