@@ -141,8 +141,8 @@ async function build(fresh) {
 }
 
 /**
- * Writes the brotli encoding beside each script and style of a folder: once, so at the best quality,
- * which is too slow for a response.
+ * Writes the brotli encoding beside each script and style of a folder, at the best quality, which
+ * is too slow for a response.
  */
 async function encodeAssets(assets) {
   const names = readdirSync(assets).filter((name) => /\.(?:js|css)$/.test(name));

@@ -7,14 +7,18 @@ export function readCsvField(field: string): string {
   return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
 }
 
+/** Characters with which a formula starts. Full-width forms count, too. */
+const sign = '[=+\\-@＝＋－＠]';
+
 /**
  * Position at which a spreadsheet would start a formula: at the start, and after a character that
- * separates cells in some language or ends a line. Full-width forms count as signs, too. A tab or
- * line end at the start would be part of the previous cell.
+ * separates cells in some language or ends a line. A tab or line end at the start would be part of
+ * the previous cell.
  */
-const formula = /(?<=^|[;|\t\r\n])(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
+const formula = new RegExp(`(?<=^|[;|\\t\\r\\n])(?=${sign})|^(?=[\\t\\r\\n])`, 'g');
 
-const isSign = (text: string): boolean => /^[=+\-@＝＋－＠]$/.test(text);
+const signAlone = new RegExp(`^${sign}$`);
+const nestedSign = new RegExp(`(?<=[;|])${sign}`, 'g');
 
 /**
  * Returns user-supplied text that a spreadsheet does not evaluate as a formula: inserts an
@@ -22,7 +26,7 @@ const isSign = (text: string): boolean => /^[=+\-@＝＋－＠]$/.test(text);
  */
 export function plainText(text: string): string {
   // A sign alone, such as the dash for no region, is nothing to evaluate.
-  if (isSign(text)) return text;
+  if (signAlone.test(text)) return text;
   return text.replace(formula, "'");
 }
 
@@ -32,8 +36,8 @@ export function plainText(text: string): string {
  */
 export function plainJson(json: string): string {
   return json.replace(
-    /(?<=[;|])[=+\-@＝＋－＠]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    nestedSign,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 

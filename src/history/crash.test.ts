@@ -6,7 +6,7 @@ import {
 } from '../../test/support/faults/crash.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs/jobs.ts';
 import { openTracking } from '../../test/support/jobs/tracking.ts';
-import { aRule } from '../store/conformance/history-samples.ts';
+import { aRule, aWebhook } from '../store/conformance/history-samples.ts';
 import { listChanges, listObservations } from '../store/history.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
 import { track } from './tracker.ts';
@@ -29,16 +29,7 @@ async function compareWithCrash(last: number, when: CallFault) {
   const { store } = context;
   const tracking = openTracking(fixture);
   const userId = await fixture.createUser(10_000);
-  await store.webhooks.put({
-    userId,
-    url: 'https://receiver.test/hook',
-    enabled: true,
-    secret: 'whsec_AAAA',
-    previousSecret: null,
-    previousUntil: null,
-    updatedAt: 0,
-    revision: 1,
-  });
+  await store.webhooks.put(aWebhook({ userId }));
   await store.rules.insert(aRule({ userId, condition: 'price_falls_by', threshold: 5 }));
   await tracking.run(userId, [lamp, chair, table], 'daily');
   tracking.changeItem(lamp, { priceFactor: 0.5 });

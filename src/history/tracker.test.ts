@@ -5,7 +5,7 @@ import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { requireCompared } from '../jobs/queries/item-changes.ts';
 import { approve } from '../jobs/steps/decide.ts';
-import { aRule } from '../store/conformance/history-samples.ts';
+import { aRule, aWebhook } from '../store/conformance/history-samples.ts';
 import { listChanges, listObservations, listTrackedItems, type Rule } from '../store/history.ts';
 import { markFilesDeleted } from '../store/retention.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
@@ -575,16 +575,7 @@ describe('rules', () => {
       }),
     );
   beforeEach(async () => {
-    await fixture.context.store.webhooks.put({
-      userId,
-      url: 'https://receiver.test/hook',
-      enabled: true,
-      secret: 'whsec_AAAA',
-      previousSecret: null,
-      previousUntil: null,
-      updatedAt: 0,
-      revision: 1,
-    });
+    await fixture.context.store.webhooks.put(aWebhook({ userId }));
   });
 
   test('send one message for each run and item, whatever number of them fires', async () => {

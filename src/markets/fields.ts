@@ -170,3 +170,9 @@ export function without(value: Json | undefined, names: ReadonlySet<string>): Js
       .map(([name, member]) => [name, without(member, names)]),
   );
 }
+
+/** Returns a text of a site on one line, cut to 200 characters for a message. */
+export function brief(words: string): string {
+  const line = words.replace(/\s+/g, ' ').trim();
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+}

@@ -12,7 +12,7 @@ import { saveBlob } from '../ui/session/download.ts';
 
 /** Dialog with the curl command that submits a job again. */
 export function CurlModal({ job, close }: { job: Job; close: () => void }) {
-  const { draft, error, refetch } = useDraft({ jobId: job.jobId, scheduleId: '' });
+  const { draft, error, refetch } = useDraft({ jobId: job.jobId });
   const jobType = findJobType(job);
   return (
     <Modal opened onClose={close} title="Copy as curl" size="lg">

@@ -8,7 +8,7 @@ import { serveConsole } from './console.ts';
 import { startTestApi } from './fixture.ts';
 
 const script = `${'const a = 1; '.repeat(500)}\n`;
-/** Longer than what the service would make of the script, so that it is told from that. */
+/** A worse encoding of the script than the service makes itself. */
 const encodedScript = brotliCompressSync(script, {
   params: { [constants.BROTLI_PARAM_QUALITY]: 0 },
 });

@@ -10,6 +10,7 @@ import {
   anItem,
   anObservation,
   aRule,
+  aWebhook,
   someValues,
 } from '../../store/conformance/history-samples.ts';
 import { addObservations } from '../../store/history.ts';
@@ -343,16 +344,7 @@ describe('rules', () => {
     };
     expect(await warningOf({})).toMatch(/^The rule sends no messages yet/);
     expect(await warningOf({ disabled: true })).toBeUndefined();
-    await fixture.context.store.webhooks.put({
-      userId,
-      url: 'https://receiver.test/hook',
-      enabled: true,
-      secret: 'whsec_AAAA',
-      previousSecret: null,
-      previousUntil: null,
-      updatedAt: 0,
-      revision: 1,
-    });
+    await fixture.context.store.webhooks.put(aWebhook({ userId }));
     expect(await warningOf({})).toBeUndefined();
   });
 

@@ -66,23 +66,23 @@ const delimiterOf = (line: string): string =>
 /** Returns whether the first line of a text names fields, or an address of a product. */
 export function isTable(columns: UnitColumns, text: string): boolean {
   const lines = nonBlankLines(text);
-  const first = lines[0]?.[1] ?? '';
-  const isProduct = isAddress(first) && columns.parseAddress(first) !== null;
-  return isProduct || hasHeader(columns, lines);
+  return isProductAddress(columns, lines[0]?.[1] ?? '') || hasHeader(columns, lines);
 }
 
+const isProductAddress = (columns: UnitColumns, cell: string): boolean =>
+  isAddress(cell) && columns.parseAddress(cell) !== null;
+
 /** Returns whether the first line names fields, or titles a column of addresses: "Product link". */
-function hasHeader(columns: UnitColumns, lines: readonly TextLine[]): boolean {
-  const delimiter = delimiterOf(lines[0]?.[1] ?? '');
-  const [titles, ...rows] = lines.map(([, line]) =>
-    line.split(delimiter).map((cell) => cell.trim()),
-  );
-  if (titles === undefined) return false;
+function hasHeader(columns: UnitColumns, [first, ...rows]: readonly TextLine[]): boolean {
+  if (first === undefined) return false;
+  const delimiter = delimiterOf(first[1]);
+  const cellsOf = ([, line]: TextLine) => line.split(delimiter).map((cell) => cell.trim());
+  const titles = cellsOf(first);
   if (isHeader(columns, titles)) return true;
-  const isProduct = (cell: string) => isAddress(cell) && columns.parseAddress(cell) !== null;
-  const position = rows[0]?.findIndex(isProduct) ?? -1;
+  const [firstRow] = rows.slice(0, 1).map(cellsOf);
+  const position = firstRow?.findIndex((cell) => isProductAddress(columns, cell)) ?? -1;
   const isTitle = (cell = '') => words.test(cell) && !isItem(columns, cell);
-  return isTitle(titles[position]) && rows.every((cells) => isAddress(cells[position] ?? ''));
+  return isTitle(titles[position]) && rows.every((row) => isAddress(cellsOf(row)[position] ?? ''));
 }
 
 /** Returns whether cells name fields. */

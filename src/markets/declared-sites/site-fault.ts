@@ -16,7 +16,7 @@ import type { OpenSitePage } from './site-page.ts';
 const productCodes: ReadonlySet<string> = new Set(['page_unreadable', 'page_login']);
 
 /** Returns the fault of a page that states no product. */
-export function productFault(page: OpenSitePage): Fault {
+function productFault(page: OpenSitePage): Fault {
   const fault = unexpectedPage(page.text, 'a product');
   if (fault.code !== 'page_unreadable' || isWall(page.html)) return fault;
   if (page.isUndecoded)
@@ -38,10 +38,8 @@ const ownLinks = 'link[rel~="shortlink" i], link[rel~="canonical" i], link[rel~=
  */
 export function siteMovedFault(page: OpenSitePage, requestedUrl: string): Fault | null {
   const requested = URL.parse(requestedUrl);
-  const forwarded = URL.parse(
-    addressOn(page.url, refreshAddress(page.html), page.base) ?? page.url,
-  );
-  const fault = requested && movedFault(requested, forwarded ?? new URL(page.url));
+  const forwarded = addressOn(page.url, refreshAddress(page.html), page.base);
+  const fault = requested && movedFault(requested, new URL(forwarded ?? page.url));
   if (fault?.code !== 'page_mismatch') return fault;
   // An address by number can lead to one of words, whose page still names the number's address.
   const links = findAll(page.html.root, ownLinks).map((link) =>
@@ -77,7 +75,7 @@ function goneFault({ html }: OpenSitePage): Fault | null {
 
 /**
  * Returns the fault of a page that is not the one of the requested product: by its content if that
- * says so, otherwise by its address. Null for the requested page.
+ * says so, otherwise by its address. Null for the requested page with a product.
  */
 export function otherPageFault(
   page: OpenSitePage,
@@ -93,5 +91,6 @@ export function otherPageFault(
   if (read?.isStated && isVisible && moved === null) return null;
   const fault = productFault(page);
   const isExpected = productCodes.has(fault.code) && (isVisible || !isWall(page.html));
-  return isExpected || (moved !== null && fault.code === 'page_empty') ? moved : fault;
+  if (isExpected && read !== null) return moved;
+  return isExpected || fault.code === 'page_empty' ? (moved ?? fault) : fault;
 }

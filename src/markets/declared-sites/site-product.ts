@@ -5,7 +5,7 @@ import type { Candidate } from '../candidates/candidates.ts';
 import { find } from '../html/html.ts';
 import { checkFound } from '../responses/not-found-page.ts';
 import { resolvePage } from './page-values.ts';
-import { otherPageFault, productFault } from './site-fault.ts';
+import { otherPageFault } from './site-fault.ts';
 import { readFields, recordOf, type SourcedValues } from './site-fields.ts';
 import { openPage, type SitePage, siteOf } from './site-page.ts';
 
@@ -57,7 +57,7 @@ export function readProduct(
   const page = openPage(response, site);
   const read = readProductPage(page);
   const fault = otherPageFault(page, read, String(input.url));
-  if (read === null || fault !== null) throw fault ?? productFault(page);
+  if (read === null || fault !== null) throw fault!;
   checkFound(page.text);
   if (site.wait_for !== undefined && !find(page.html.root, site.wait_for))
     throw new Fault(

@@ -1,5 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
+import { brief } from '../fields.ts';
 import { type Element, findAll, type HtmlPage } from '../html/html.ts';
 import { isOtherCountry, isOtherLocale } from './country-host.ts';
 
@@ -40,11 +41,6 @@ function addressFault(
   return null;
 }
 
-const maxShown = 200;
-
-const shortened = (address: string): string =>
-  address.length > maxShown ? `${address.slice(0, maxShown - 1)}…` : address;
-
 /**
  * Returns the fault for a redirect that is not followed: that of addressFault(), otherwise
  * `page_failed`.
@@ -53,7 +49,7 @@ export function redirectFault(response: PageResponse, isOtherRegion?: RegionChec
   const { status, url, headers } = response;
   const location = headers.location?.trim() ?? '';
   const target = location === '' ? null : URL.parse(location, url);
-  const points = `the site returned ${status} and points to ${shortened(location) || 'no page'}`;
+  const points = `the site returned ${status} and points to ${brief(location) || 'no page'}`;
   const fault = target && addressFault(points, URL.parse(url), target, isOtherRegion);
   return fault ?? new Fault('page_failed', points);
 }
@@ -93,7 +89,7 @@ export function refreshFault(page: HtmlPage): Fault | null {
   const address = refreshAddress(page);
   const target = address === null ? null : URL.parse(address, unknownSite);
   if (address === null || target === null) return null;
-  const points = `the site sent a page that forwards to ${shortened(address)}`;
+  const points = `the site sent a page that forwards to ${brief(address)}`;
   return addressFault(points, null, target) ?? new Fault('page_failed', points);
 }
 
@@ -194,7 +190,7 @@ export function isSamePage(requested: URL, target: URL): boolean {
  * `page_mismatch`.
  */
 export function movedFault(requested: URL, target: URL): Fault | null {
-  const points = `the site led to ${shortened(target.href)}`;
+  const points = `the site led to ${brief(target.href)}`;
   const isElsewhere =
     isOtherCountry(requested.hostname, target.hostname) ||
     isOtherLocale(requested.pathname, target.pathname);

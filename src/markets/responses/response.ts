@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../base/json.ts';
 import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
-import { object, objects, text } from '../fields.ts';
+import { brief, object, objects, text } from '../fields.ts';
 import { bodyText } from '../html/html.ts';
 import { parseJsonText } from '../json/json-values.ts';
 import { anyOf } from '../patterns.ts';
@@ -20,11 +20,6 @@ const missing = anyOf(
   ],
   { flags: 'i' },
 );
-
-function brief(words: string): string {
-  const line = words.replace(/\s+/g, ' ').trim();
-  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
-}
 
 /** Value of a JSON body, or why it is not JSON. */
 type ParsedBody = { value: Json } | { reason: string };
@@ -159,9 +154,9 @@ export function statusFault(
  * path: it says nothing about the requested item. `isOwn` accepts bodies of the interface.
  */
 export function checkInterface(response: PageResponse, isOwn: (body: Json) => boolean): void {
-  const { status, body } = response;
+  const { status } = response;
   if (status !== 404 && status !== 410) return;
-  const result = parseBody(body.toString('utf8').trim());
+  const result = parseBody(jsonText(response));
   if ('value' in result && isOwn(result.value)) return;
   const fault = statusFault(response, null);
   if (fault.code !== 'page_not_found') throw fault;

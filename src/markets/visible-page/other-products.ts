@@ -25,10 +25,11 @@ export function headingLevel(element: Element): number | null {
 
 /**
  * Returns the level of the heading of a list of other products, "You may also like", from 2; 7 for
- * an element that only has the name of a heading. Null for another element.
+ * an element that only has the name of a heading. Null for another element. `ownLevel` is that of
+ * headingLevel().
  */
-export function otherProductsLevel(element: Element): number | null {
-  const level = headingLevel(element) ?? (headingNames.test(namesOf(element)) ? lowestLevel : null);
+export function otherProductsLevel(element: Element, ownLevel: number | null): number | null {
+  const level = ownLevel ?? (headingNames.test(namesOf(element)) ? lowestLevel : null);
   if (level === null || level === 1) return null;
   const text = shortText(element, maxHeading);
   return text !== null && isOtherProducts(text) ? level : null;

@@ -173,7 +173,7 @@ function withoutOtherProducts(nodes: readonly Node[], isMain: (element: Element)
     if (skippedLevel !== null && isMain(node)) skippedLevel = null;
     const level = headingLevel(node);
     if (skippedLevel !== null && level !== null && level <= skippedLevel) skippedLevel = null;
-    if (skippedLevel === null && !isMain(node)) skippedLevel = otherProductsLevel(node);
+    if (skippedLevel === null && !isMain(node)) skippedLevel = otherProductsLevel(node, level);
     return skippedLevel === null;
   });
 }

@@ -1,5 +1,6 @@
 import { newId } from '../../base/id.ts';
 import type { TrackedValues } from '../../base/tracked-values.ts';
+import type { Webhook } from '../documents.ts';
 import type {
   ItemChange,
   ItemKey,
@@ -119,6 +120,19 @@ export const aRule = (fields: Partial<Rule> = {}): Rule => ({
   enabled: true,
   createdAt: aTime,
   updatedAt: aTime,
+  revision: 1,
+  ...fields,
+});
+
+/** An enabled webhook, to which rules send messages. */
+export const aWebhook = (fields: Partial<Webhook> = {}): Webhook => ({
+  userId: newId(),
+  url: 'https://receiver.test/hook',
+  enabled: true,
+  secret: 'whsec_AAAA',
+  previousSecret: null,
+  previousUntil: null,
+  updatedAt: 0,
   revision: 1,
   ...fields,
 });

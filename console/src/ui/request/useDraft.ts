@@ -17,7 +17,7 @@ export interface DraftSource {
 }
 
 /** Loads the request of a job or a schedule. Without either, the draft is empty. */
-export function useDraft({ jobId, scheduleId }: DraftSource) {
+export function useDraft({ jobId = '', scheduleId = '' }: Partial<DraftSource>) {
   const { data, error, refetch } = useQuery({
     queryKey: ['draft', jobId, scheduleId],
     queryFn: () => (jobId === '' ? loadScheduleDraft(scheduleId) : loadDraft(jobId)),
