@@ -63,7 +63,7 @@ export async function skipComparison(
 ): Promise<TrackingRun> {
   const run = await store.trackingRuns.get(jobId);
   if (run === null) throw noJob(jobId);
-  const skipped = await skipRun(store, jobId, clock.now());
+  const skipped = await skipRun(store, jobId, clock.steady());
   if (skipped === null)
     throw new Fault('conflict', `The comparison of job ${jobId} has not failed.`);
   log.warn({ jobId, series: run.series }, 'comparison skipped');

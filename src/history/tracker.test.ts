@@ -426,7 +426,7 @@ describe('a run whose file cannot be read', () => {
           dueAt: clock.now() + 30_000,
         });
       await fixture.clock.advance(dayMs + 1);
-      await track(context, signal);
+      while (await track(context, signal));
       expect(await runOf(job.id)).toMatchObject(expected);
       await fixture.clock.advance(30_000);
       await tracking.compare();
@@ -468,8 +468,10 @@ describe('a comparison that fails', () => {
       await track(broken, signal);
     }
     expect(await messages()).toMatchObject([{ jobId: job.id, target: webhook.url }]);
-    expect(await skipComparison(context, job.id)).toMatchObject({ stage: 'done', isSkipped: true });
+    expect(await skipComparison(context, job.id)).toMatchObject({ isSkipped: true });
     await expect(requireCompared(context, job)).rejects.toMatchObject({ code: 'results_deleted' });
+    await tracking.compare();
+    expect(await store.trackingRuns.get(job.id)).toMatchObject({ stage: 'done', dueAt: null });
     await expect(skipComparison(context, job.id)).rejects.toMatchObject({ code: 'conflict' });
     await expect(skipComparison(context, newId())).rejects.toMatchObject({ code: 'not_found' });
     expect((await tracking.run(userId, [lamp], 'daily')).counts).toEqual({ ...none, new: 1 });

@@ -6,7 +6,15 @@ import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import { countChanges, type Rule, type TrackingRun } from '../store/history.ts';
 import { seriesUnit } from '../store/history-ids.ts';
-import { beginRun, isLate, waitOf, wakeNext, writeProgress } from '../store/tracking-run.ts';
+import {
+  beginRun,
+  isLate,
+  nextDoneAt,
+  skipRun,
+  waitOf,
+  wakeNext,
+  writeProgress,
+} from '../store/tracking-run.ts';
 import { applySnapshots, type Comparison } from './apply-snapshots.ts';
 import type { Snapshot } from './compare-item.ts';
 import { tellOperators } from './failed-comparison.ts';
@@ -64,7 +72,7 @@ export async function track(context: JobContext, signal: AbortSignal): Promise<b
  * unreachable.
  */
 async function retryLater(context: JobContext, run: TrackingRun, error: unknown): Promise<void> {
-  const { clock, log } = context;
+  const { store, clock, log } = context;
   const { code, component } = Fault.from(error);
   const isFile = component === 'file store';
   if (code === 'unavailable' && !isFile) throw error;
@@ -73,7 +81,10 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
   // storage.
   const isOutage = isFile && !(await responds(context));
   const isLost = !isOutage && clock.now() - run.at > giveUpMs;
-  if (isLost) return finish(context, { ...run, isSkipped: true });
+  if (isLost) {
+    await skipRun(store, run.jobId, clock.steady());
+    return;
+  }
   const failedAt = run.failedAt ?? clock.now();
   const failed = await save(context, run, {
     queueState: 'failed',
@@ -81,7 +92,7 @@ async function retryLater(context: JobContext, run: TrackingRun, error: unknown)
     dueAt: clock.steady() + retryMs,
   });
   if (failed === null) return;
-  await wakeNext(context.store, run.userId, clock.steady());
+  await wakeNext(store, run.userId, clock.steady());
   await tellOperators(context, failed, Fault.from(error));
 }
 
@@ -134,6 +145,7 @@ async function advance(round: Round, claimed: TrackingRun): Promise<void> {
   const { context } = round;
   const run = claimed.queueState === 'active' ? claimed : await begin(context, claimed);
   if (run === null) return;
+  if (run.isSkipped) return finish(context, run);
   const job = await context.store.jobs.get(run.jobId);
   // Without its files, nothing is left to compare.
   if (job === null || job.filesDeletedAt !== null)
@@ -303,7 +315,10 @@ async function save(
   return (await writeProgress(store, next)) ? next : null;
 }
 
-/** Ends a run. Counts the stored changes, because a crash may have repeated a batch. */
+/**
+ * Ends the active run of a user, later than the one before. Counts the stored changes, because a
+ * crash may have repeated a batch.
+ */
 async function finish(context: JobContext, run: TrackingRun): Promise<void> {
   const { store, clock, log } = context;
   const counts = { ...run.counts, ...(await countChanges(store, run.jobId)) };
@@ -311,7 +326,7 @@ async function finish(context: JobContext, run: TrackingRun): Promise<void> {
     stage: 'done',
     queueState: null,
     dueAt: null,
-    doneAt: clock.now(),
+    doneAt: await nextDoneAt(store, run.userId, clock.now()),
     counts,
   } as const;
   if ((await save(context, run, done)) === null) return;

@@ -27,8 +27,18 @@ const start: Cursor = { at: Number.MAX_SAFE_INTEGER, id: '' };
  */
 export function readCursor(page: PageOptions): Cursor {
   if (!page.after) return start;
-  const parts = /^(\d{1,16}(?:\.\d{1,9})?)-([\w-]+)$/.exec(page.after);
-  if (!parts) throw notAToken();
+  const cursor = parseCursor(page.after);
+  if (cursor === null) throw notAToken();
+  return cursor;
+}
+
+/** Returns the text of a cursor, which is safe in URLs. */
+export const cursorText = ({ at, id }: Cursor) => `${at}-${Buffer.from(id).toString('base64url')}`;
+
+/** Parses the text of a cursor. Returns null for other text. */
+export function parseCursor(text: string): Cursor | null {
+  const parts = /^(\d{1,16}(?:\.\d{1,9})?)-([\w-]+)$/.exec(text);
+  if (!parts) return null;
   return { at: Number(parts[1]), id: Buffer.from(parts[2]!, 'base64url').toString() };
 }
 
@@ -62,8 +72,7 @@ export function toPage<T>(rows: T[], page: PageOptions, cursorOf: (item: T) => C
   const items = rows.slice(0, rowsToRead(page) - 1);
   const last = items.at(-1);
   if (rows.length === items.length || last === undefined) return { items, next: null };
-  const { at, id } = cursorOf(last);
-  return { items, next: `${at}-${Buffer.from(id).toString('base64url')}` };
+  return { items, next: cursorText(cursorOf(last)) };
 }
 
 /** Yields every page of a list, in order. `read` returns one page. */

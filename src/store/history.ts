@@ -307,18 +307,36 @@ export function listTrackedItems(
 /** Returns the conditions of documents of a job, whose ids begin with the job's id. */
 export const idsOfJob = (jobId: string) => ({ id: { above: `${jobId}/`, below: `${jobId}0` } });
 
+/** Selects changes of a job, in the order of its batches. */
+export interface ChangeSelection {
+  /** Only changes of this type. Null for all. */
+  type: ItemChangeType | null;
+  /** Only changes that follow this id, which may be of a change that was deleted. */
+  after: string;
+  limit: number;
+}
+
+/** Returns the changes of a job that match, in the order of its batches. */
+export async function findChanges(
+  { itemChanges }: { itemChanges: Collection<ItemChange> },
+  jobId: string,
+  { type, after, limit }: ChangeSelection,
+): Promise<ItemChange[]> {
+  const { above, below } = idsOfJob(jobId).id;
+  if (after >= below) return [];
+  const id = { above: after > above ? after : above, below };
+  return itemChanges.find({ id, type: type ?? undefined }, { order: ['id'], limit });
+}
+
 /** Lists the changes of a job, or only changes of a type, in the order of its batches. */
 export async function listChanges(
-  { itemChanges }: { itemChanges: Collection<ItemChange> },
+  store: { itemChanges: Collection<ItemChange> },
   jobId: string,
   type: ItemChangeType | null,
   page: PageOptions,
 ): Promise<Page<ItemChange>> {
-  const { above, below } = idsOfJob(jobId).id;
-  const found = await itemChanges.find(
-    { id: { above: page.after ? readCursor(page).id : above, below }, type: type ?? undefined },
-    { order: ['id'], limit: rowsToRead(page) },
-  );
+  const after = page.after ? readCursor(page).id : '';
+  const found = await findChanges(store, jobId, { type, after, limit: rowsToRead(page) });
   return toPage(found, page, ({ at, id }) => ({ at, id }));
 }
 

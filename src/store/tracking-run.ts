@@ -141,24 +141,64 @@ export async function wakeNext({ trackingRuns }: Runs, userId: string, now: numb
   );
 }
 
+/** A run that is done. */
+export type DoneRun = TrackingRun & { doneAt: number };
+
+/** Selects runs of a user. Empty text matches everything. */
+export type RunSelection = Pick<TrackingRun, 'userId' | 'market' | 'series'>;
+
+/** Returns runs that are done since a time, in this order, and after a run of an earlier call. */
+export async function findDoneRuns(
+  { trackingRuns }: Runs,
+  { userId, market, series }: RunSelection,
+  { at, after }: { at: number; after: DoneRun | null },
+  limit: number,
+): Promise<DoneRun[]> {
+  const scope = { market: market || undefined, series: series || undefined };
+  const found = await trackingRuns.find(
+    { userId, ...scope, doneAt: { not: null, atLeast: at } },
+    {
+      order: ['doneAt', 'jobId'],
+      after: after === null ? null : [after.doneAt, after.jobId],
+      limit,
+    },
+  );
+  return found as DoneRun[];
+}
+
 /**
- * Ends a run that has failed without its result, whatever process has a claim of it. Returns null,
- * and changes nothing, if the run has not failed.
+ * Returns the time at which a run of a user ends: now, or after the run that ended last, if the
+ * clock was set back.
+ */
+export async function nextDoneAt(
+  { trackingRuns }: Runs,
+  userId: string,
+  now: number,
+): Promise<number> {
+  const last = await trackingRuns.pick({ userId, doneAt: { not: null, above: 0 } }, ['doneAt'], {
+    order: ['doneAt', 'jobId'],
+    newestFirst: true,
+  });
+  return Math.max(now, (last?.doneAt ?? 0) + 1);
+}
+
+/**
+ * Makes a run that has failed due to end without its result, whatever process has a claim of it.
+ * It ends in its turn, so that the runs of a user end one at a time. Returns null, and changes
+ * nothing, if the run has not failed or is due to end already.
  */
 export function skipRun(
   { trackingRuns }: Runs,
   jobId: string,
-  at: number,
+  now: number,
 ): Promise<TrackingRun | null> {
   return trackingRuns.update(
-    { jobId, stage: { not: 'done' }, failedAt: { not: null } },
+    { jobId, stage: { not: 'done' }, failedAt: { not: null }, isSkipped: false },
     {
-      stage: 'done',
-      queueState: null,
+      queueState: 'waiting',
       activeUser: null,
-      dueAt: null,
+      dueAt: now,
       isSkipped: true,
-      doneAt: at,
     },
     { add: { revision: 1 } },
   );

@@ -71,6 +71,29 @@ describe('gleaner job changes', () => {
 });
 
 describe('gleaner item', () => {
+  test('follows the changes of all jobs from a cursor on', async () => {
+    const all = await user('item', 'changes', '--json');
+    expect(all.json.map(({ type }) => type).sort()).toEqual(
+      ['changed', 'missing', 'new', 'new', 'new'].sort(),
+    );
+    const some = await user('item', 'changes', '--limit', '3');
+    expect(some.out.trimEnd().split('\n')).toHaveLength(4);
+    const cursor = /--after (\S+)/.exec(some.err)![1]!;
+    const rest = await user('item', 'changes', '--after', cursor, '--json');
+    expect(rest.json).toEqual(all.json.slice(3));
+    const missing = await user(
+      'item',
+      'changes',
+      '--type',
+      'missing',
+      '--series',
+      'daily',
+      '--json',
+    );
+    expect(missing.json).toMatchObject([{ key: chair, job_id: jobId }]);
+    expect((await user('item', 'changes', '--after', 'x')).code).toBe(2);
+  });
+
   test('lists the tracked items, the latest change first, and searches them', async () => {
     const { json } = await user('item', 'list', '--json');
     expect(json.map(({ key }) => key).slice(0, 1)).toEqual([lamp]);

@@ -153,6 +153,7 @@ const codes: Record<number, string> = {
   403: 'PermissionDenied',
   404: 'NotFound',
   409: 'FailedPrecondition',
+  410: 'NotFound',
   422: 'InvalidArgument',
 };
 
@@ -163,6 +164,7 @@ const faultCodes: Record<number, string> = {
   403: 'forbidden',
   404: 'not_found',
   409: 'conflict',
+  410: 'results_deleted',
   422: 'invalid',
 };
 

@@ -23,7 +23,7 @@ export function refusedQuery(
 }
 
 /** Page tokens that the service did not issue. */
-const invalidTokens = ['x', '-1', 'MTIz', '9'.repeat(400), '%00\u0000', 'é'];
+export const invalidTokens = ['x', '-1', 'MTIz', '9'.repeat(400), '%00\u0000', 'é'];
 
 /** Returns the cases for invalid page parameters of a list. */
 export function createPageCases(params: Readonly<Record<string, string>>): Case[] {

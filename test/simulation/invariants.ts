@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/store.ts';
 import { contextWith } from '../support/jobs/context.ts';
 import { jobTypes } from './actors.ts';
 import type { History, IntendedJob } from './clients.ts';
+import type { FeedReaders } from './feeds.ts';
 import { checkHistories } from './histories.ts';
 import {
   exists,
@@ -34,6 +35,7 @@ export interface FinalState {
   receiver: SimulatedReceiver;
   served: ServedPages;
   comparisons: ReadonlyMap<string, Comparison>;
+  feeds: FeedReaders;
   history: History;
   /** Owners of jobs. */
   userIds: readonly string[];
@@ -45,7 +47,7 @@ const page = { limit: 10_000 };
  * Checks the invariants of the service at the end of a run. Returns a sentence for each broken one.
  */
 export async function brokenInvariants(state: FinalState): Promise<string[]> {
-  const { store, files, receiver, served, comparisons, history, userIds } = state;
+  const { store, files, receiver, served, comparisons, feeds, history, userIds } = state;
   const { problems } = await audit(store);
   const { items: entries } = await store.ledger.list({}, page);
   const { items: jobs } = await store.jobs.list({}, page);
@@ -84,6 +86,7 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
       comparisons,
       jobs,
     )),
+    ...(await feeds.check()),
   );
   return problems;
 }

@@ -107,8 +107,8 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     if (settled && (await store.jobs.count({ dueAt: { not: null } }, 1)) > 0)
       world.problems.push('a job that has ended is due');
     const { files, receiver, served, witness } = shared;
-    const { comparisons } = witness;
-    const state = { store, files, receiver, served, comparisons, history, userIds };
+    const { comparisons, feeds } = witness;
+    const state = { store, files, receiver, served, comparisons, feeds, history, userIds };
     const problems = [...world.problems, ...(await brokenInvariants(state))];
     const { seen } = world;
     return { problems, seen, traceHash: world.traceHash(), steps: scheduler.steps, settledMs };

@@ -2,6 +2,7 @@ import type { Batch, BatchKey, Outcome } from '../../src/store/batches.ts';
 import type { TrackingRun } from '../../src/store/history.ts';
 import type { PostingResult } from '../../src/store/ledger.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createFeedReaders, type FeedReaders } from './feeds.ts';
 import type { CallObserver, Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -10,6 +11,8 @@ export interface Witness {
   observe: CallObserver;
   /** Order of the comparisons, by job. */
   comparisons: ReadonlyMap<string, Comparison>;
+  /** Readers of the change feeds. Each reads on whenever a comparison ends. */
+  feeds: FeedReaders;
   /** Compares the outcomes of every batch with those observed before. */
   checkOutcomes(): Promise<void>;
 }
@@ -68,7 +71,8 @@ export function createWitness(world: World, store: Store): Witness {
   };
 
   const comparisons = new Map<string, Comparison>();
-  const observeComparison = (name: string, [first, second]: unknown[], result: unknown) => {
+  const feeds = createFeedReaders(store);
+  const observeComparison = async (name: string, [first, second]: unknown[], result: unknown) => {
     const step = world.scheduler.steps;
     const { jobId } = first as TrackingRun;
     if (name === 'trackingRuns.insert' && result)
@@ -86,8 +90,10 @@ export function createWitness(world: World, store: Store): Witness {
       name === 'trackingRuns.update' &&
       result &&
       (second as Partial<TrackingRun>).stage === 'done'
-    )
+    ) {
       comparisons.get(jobId)!.done = step;
+      await feeds.read((result as TrackingRun).userId);
+    }
   };
 
   const observe: CallObserver = async (process, name, parameters, result) => {
@@ -97,7 +103,7 @@ export function createWitness(world: World, store: Store): Witness {
       claimedJobs.add(jobId);
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
-    if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
+    if (name.startsWith('trackingRuns.')) await observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, name, parameters, result);
     if (name === 'batches.requeueStalled' && (result as unknown[]).length > 0)
       seen.add('republished batch');
@@ -118,6 +124,7 @@ export function createWitness(world: World, store: Store): Witness {
   return {
     observe,
     comparisons,
+    feeds,
     async checkOutcomes() {
       for (const jobId of claimedJobs) await compare(jobId);
     },

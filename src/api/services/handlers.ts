@@ -50,7 +50,7 @@ export function handle<M extends DescMethod>(
 }
 
 /** Entries of a page if the request has no page size. */
-const defaultPageSize = 100;
+export const defaultPageSize = 100;
 
 /** Returns the page options of a list request. */
 export const pageOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: string }) => ({

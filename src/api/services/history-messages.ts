@@ -41,8 +41,11 @@ export function toObservationMessage(
   };
 }
 
-export function toChangeMessage(change: ItemChange): MessageInitShape<typeof ItemChangeSchema> {
-  const { type, market, key, title, at, before, after } = change;
+export function toChangeMessage(
+  change: ItemChange,
+  cursor: string,
+): MessageInitShape<typeof ItemChangeSchema> {
+  const { type, market, key, title, at, before, after, jobId } = change;
   return {
     type,
     market,
@@ -51,6 +54,8 @@ export function toChangeMessage(change: ItemChange): MessageInitShape<typeof Ite
     ...(title === null ? {} : { title }),
     ...(after.currency ? { currency: after.currency } : {}),
     at: timestampFromMs(at),
+    jobId,
+    cursor,
     fields: trackedFields
       .filter((field) => field in after && !isRepeatedCurrency(field, before, after))
       .map((field) => ({

@@ -249,6 +249,17 @@ describe('changes of a job', () => {
   });
 });
 
+test('readChangeFeed returns the changes of the caller, with cursors of the feed', async () => {
+  const { jobId } = await tracking.run(userId, [lamp, chair], 'daily');
+  const feed = await user.call(method.readChangeFeed, {});
+  expect(feed).toMatchObject({ hasMore: false, changes: [{ jobId }, { jobId }] });
+  expect((await user.call(method.listChanges, { jobId })).changes).toEqual(feed.changes);
+  const [first, second] = feed.changes;
+  const rest = await user.call(method.readChangeFeed, { after: first!.cursor, limit: 1 });
+  expect(rest).toMatchObject({ changes: [second], hasMore: false });
+  expect((await other.call(method.readChangeFeed, {})).changes).toEqual([]);
+});
+
 describe('rules', () => {
   const fields = {
     name: 'Cheaper',

@@ -14,6 +14,7 @@ import { warningHeader } from '../../contract/response-headers.ts';
 import { noRegion, seriesOf } from '../../contract/track.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { changeFile } from '../../history/change-file.ts';
+import { cursorOf, readFeed } from '../../history/feed.ts';
 import {
   addRule,
   changeRule,
@@ -44,7 +45,14 @@ import {
 import { isAccepted } from '../../store/job-states.ts';
 import type { Store } from '../../store/store.ts';
 import { streamText } from './body-stream.ts';
-import { type Call, type Handlers, handle, pageOf, type StreamHandler } from './handlers.ts';
+import {
+  type Call,
+  defaultPageSize,
+  type Handlers,
+  handle,
+  pageOf,
+  type StreamHandler,
+} from './handlers.ts';
 import {
   toChangeMessage,
   toItemMessage,
@@ -89,6 +97,18 @@ export function historyHandlers(context: JobContext): Handlers {
       };
     }),
     handle(method.listChanges, async (request, call) => changesOf(context, request, call)),
+    handle(method.readChangeFeed, async (request, { principal }) => {
+      const { changes, nextCursor, hasMore } = await readFeed(context, principal.userId, {
+        ...request,
+        limit: request.limit || defaultPageSize,
+        type: changeType(request.type),
+      });
+      return {
+        changes: changes.map((change) => toChangeMessage(change, change.cursor)),
+        nextCursor,
+        hasMore,
+      };
+    }),
     ...ruleHandlers(context),
   ]);
   const stream = new Map<DescMethod, StreamHandler>([
@@ -288,11 +308,14 @@ function statusOf({ hold }: Job, run: TrackingRun | null): string {
   return hold === null || hold.state === 'released' ? 'pending' : hold.state;
 }
 
+/** Returns the type of changes that a request names. Null for all. */
+const changeType = (name: string) => (name === '' ? null : (name as ItemChangeType));
+
 async function changesOf(context: JobContext, request: ListChangesRequest, call: Call) {
   const { store } = context;
   const job = await findTracked(context, request.jobId, call);
   const run = await store.trackingRuns.get(job.id);
-  const type = request.type === '' ? null : (request.type as ItemChangeType);
+  const type = changeType(request.type);
   const { items, next } = await listChanges(store, job.id, type, pageOf(request));
   return {
     jobId: job.id,
@@ -300,7 +323,7 @@ async function changesOf(context: JobContext, request: ListChangesRequest, call:
     status: statusOf(job, run),
     counts: run?.counts ?? {},
     messages: run?.messages ?? 0,
-    changes: items.map(toChangeMessage),
+    changes: items.map((change) => toChangeMessage(change, run ? cursorOf(run, change) : '')),
     nextPageToken: next ?? '',
   };
 }

@@ -15,7 +15,11 @@ import { count, counted, type PrintedColumn, plain } from './print.ts';
 import { addList, readPages } from './resource.ts';
 import { findJobId, writeStream } from './session.ts';
 
-const { listTrackedItems, getHistory, listChanges, streamChanges } = HistoryService.method;
+const { listTrackedItems, getHistory, listChanges, readChangeFeed, streamChanges } =
+  HistoryService.method;
+
+/** Maximum changes in a response. */
+const maxFeedPage = 1_000;
 
 const price = (values: ItemValues | undefined): string =>
   values?.price === undefined
@@ -87,6 +91,44 @@ export function addItemCommands(program: Command): void {
     columns: observationColumns,
     none: 'No observations.',
     request: ({ fields }) => ({ fields: fields === undefined ? [] : fields.split(',') }),
+  });
+  addFeedCommand(item);
+}
+
+interface FeedOptions {
+  after?: string;
+  type?: string;
+  market?: string;
+  series?: string;
+  limit?: string;
+}
+
+function addFeedCommand(item: Command): void {
+  addCommand<FeedOptions>(item, {
+    usage: 'changes',
+    about: 'Show the changes of all tracked jobs, the oldest first',
+    options: [
+      ['--after <cursor>', 'only changes that follow this cursor'],
+      ['--type <type>', 'only new, changed, missing, or back'],
+      ['--market <market>', 'only jobs of this marketplace'],
+      ['--series <name>', 'only jobs of this series'],
+      limitOption,
+    ],
+    async run(session, { after = '', limit, ...filter }) {
+      const max = integer('--limit', limit, 50);
+      const changes: ItemChange[] = [];
+      let cursor = after;
+      for (let hasMore = true; hasMore && changes.length < max; ) {
+        const left = Math.min(max - changes.length, maxFeedPage);
+        const request = { ...filter, after: cursor, limit: left };
+        const page = await session.client.call(readChangeFeed, request);
+        changes.push(...page.changes);
+        cursor = page.nextCursor;
+        hasMore = page.hasMore;
+      }
+      await session.list(ItemChangeSchema, changes, changeColumns, 'No changes.');
+      if (!session.isJson) session.note(`Next changes: --after ${cursor}`);
+    },
   });
 }
 

@@ -10,7 +10,15 @@ import {
   listTrackedItems,
   type TrackingRun,
 } from '../history.ts';
-import { beginRun, isLate, waitOf, writeProgress } from '../tracking-run.ts';
+import {
+  beginRun,
+  findDoneRuns,
+  isLate,
+  nextDoneAt,
+  skipRun,
+  waitOf,
+  writeProgress,
+} from '../tracking-run.ts';
 import { aChange, anItem, anItemKey, anObservation, aRun, someValues } from './history-samples.ts';
 import { aDeletedJob, aJob, aTime } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -127,6 +135,41 @@ function runConformance(open: OpenStores): void {
     await writeProgress(store, { ...second, ...done });
     expect(await beginRun(store, second)).toBe(false);
     await begin();
+  });
+
+  test('runs that are done are found in the order of their ends, which never go back', async () => {
+    const { store } = stores;
+    const userId = newId();
+    expect(await nextDoneAt(store, userId, aTime)).toBe(aTime);
+    for (const [index, series] of ['b', 'a', 'b'].entries()) {
+      const run = await create({ userId, series, at: aTime - index });
+      await writeProgress(store, { ...run, ...done, doneAt: aTime + index });
+    }
+    await create({ userId });
+    await writeProgress(store, { ...(await create()), ...done });
+    const find = async (at: number, series = '', market = '') => {
+      const scope = { userId, market, series };
+      const [first] = await findDoneRuns(store, scope, { at, after: null }, 1);
+      if (first === undefined) return [];
+      const rest = await findDoneRuns(store, scope, { at, after: first }, 9);
+      return [first, ...rest].map(({ doneAt }) => doneAt - aTime);
+    };
+    expect(await find(0)).toEqual([0, 1, 2]);
+    expect(await find(aTime + 1)).toEqual([1, 2]);
+    expect(await find(0, 'b')).toEqual([0, 2]);
+    expect(await find(0, '', 'mktx')).toEqual([]);
+    expect(await nextDoneAt(store, userId, aTime)).toBe(aTime + 3);
+    expect(await nextDoneAt(store, userId, aTime + 9)).toBe(aTime + 9);
+  });
+
+  test('a run that has failed is made due to end, also while a process has a claim of it', async () => {
+    const { store } = stores;
+    const { jobId } = await create({ queueState: 'failed', failedAt: aTime, dueAt: aTime + 1e9 });
+    const skipped = await skipRun(store, jobId, aTime);
+    expect(skipped).toMatchObject({ isSkipped: true, queueState: 'waiting', dueAt: aTime });
+    expect(skipped).toMatchObject({ stage: 'items', revision: 1 });
+    expect(await skipRun(store, jobId, aTime)).toBeNull();
+    expect(await skipRun(store, (await create()).jobId, aTime)).toBeNull();
   });
 
   test('the deletion of a job deletes its run and changes', async () => {

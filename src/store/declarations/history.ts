@@ -32,6 +32,7 @@ export const historyDeclarations: Pick<
       { fields: ['dueAt', 'jobId'], whereSet: 'dueAt' },
       { fields: ['userId', 'series', 'at'] },
       { fields: ['doneAt'], whereSet: 'doneAt' },
+      { fields: ['userId', 'doneAt', 'jobId'], whereSet: 'doneAt' },
       { fields: ['userId', 'at', 'jobId'], whereSet: 'dueAt' },
       { fields: ['activeUser'], unique: true },
     ],

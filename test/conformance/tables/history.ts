@@ -2,7 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { errorResponse } from '../errors.ts';
 import { having, like, matching, text, uuid } from '../matchers.ts';
-import { createPageCases, pageCases, refusedQuery } from '../pages.ts';
+import { createPageCases, invalidTokens, pageCases, refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Marketplace, Verb } from '../table.ts';
 
 const rpc = HistoryService.method;
@@ -37,6 +37,18 @@ const item = {
 };
 const place = { market: 'mktd', region: 'th', key };
 const observation = having({ observed_at: time, job_id: uuid, changed: list });
+const cursor = like(/^\d+-[\w-]+$/, 'cursor');
+const change = having({
+  cursor,
+  job_id: uuid,
+  type: 'new',
+  market: 'mktd',
+  region: 'th',
+  key,
+  title: text,
+  at: time,
+  fields: list,
+});
 const noPage = { next_page_token: '' };
 
 const rule = {
@@ -109,7 +121,7 @@ const untracked = {
   response: errorResponse,
 } as const;
 
-/** Histories, changes, and rules: 9 endpoints. */
+/** Histories, changes, and rules: 10 endpoints. */
 export const histories: Marketplace = {
   name: 'history and changes',
   jobs: {
@@ -187,9 +199,7 @@ export const histories: Marketplace = {
           status: 'done',
           counts: { new: 1, changed: 0, missing: 0, back: 0, unchanged: 0 },
           messages: 0,
-          changes: [
-            having({ type: 'new', market: 'mktd', region: 'th', key, title: text, at: time }),
-          ],
+          changes: [change],
           ...noPage,
         },
       },
@@ -215,6 +225,42 @@ export const histories: Marketplace = {
       untracked,
       refusedQuery('format', 'xlsx', 'enum', { params: tracked.params }),
     ]),
+    {
+      verb: 'GET',
+      path: '/v1/changes',
+      method: rpc.readChangeFeed,
+      cases: [
+        {
+          title: 'the oldest change',
+          params: { limit: '1' },
+          status: 200,
+          response: { changes: [change], next_cursor: cursor, has_more: boolean },
+        },
+        {
+          title: 'changes of a series without any',
+          params: { series: 'weekly', market: 'mktd', type: 'back' },
+          status: 200,
+          response: { changes: [], next_cursor: cursor, has_more: false },
+        },
+        {
+          title: 'a cursor in the future',
+          params: { after: '9999999999999-Lw' },
+          status: 200,
+          response: { changes: [], next_cursor: '9999999999999-Lw', has_more: false },
+        },
+        {
+          title: 'a cursor older than the retention',
+          params: { after: '1600000000000-Lw' },
+          status: 410,
+          response: errorResponse,
+        },
+        refusedQuery('limit', '-1', 'greater_than_equal'),
+        refusedQuery('limit', '1001', 'less_than_equal'),
+        refusedQuery('limit', 'ten', 'int_parsing', { restOnly: true }),
+        refusedQuery('type', 'other', 'enum'),
+        ...invalidTokens.map((token) => refusedQuery('after', token, 'string_pattern_mismatch')),
+      ],
+    },
     {
       verb: 'GET',
       path: '/v1/rules',

@@ -128,6 +128,7 @@ __all__ = [
     "QuoteDelay",
     "QuoteDuplicate",
     "QuoteRefusal",
+    "ReadChangeFeedResponse",
     "RecordColumn",
     "RecordDifference",
     "RecordEntry",
@@ -624,6 +625,8 @@ class _ItemChangeRequired(TypedDict):
     fields: List[FieldChange]
     currency: Optional[str]
     store: str
+    job_id: str
+    cursor: str
 
 
 class ItemChange(_ItemChangeRequired, total=False):
@@ -1344,6 +1347,13 @@ class QuoteRefusal(TypedDict):
     """Reason for which a submit would be refused."""
     code: str
     message: str
+
+
+class ReadChangeFeedResponse(TypedDict):
+    """Changes of all tracked jobs."""
+    changes: List[ItemChange]
+    next_cursor: str
+    has_more: bool
 
 
 class RecordColumn(TypedDict):

@@ -54,6 +54,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "listUnits": ("GET", "/v1/jobs/{job_id}/units"),
     "pauseSchedule": ("POST", "/v1/schedules/{schedule_id}/pause"),
     "previewSchedule": ("GET", "/v1/schedule-times"),
+    "readChangeFeed": ("GET", "/v1/changes"),
     "redeliverWebhook": ("POST", "/v1/account/webhook/deliveries/{delivery_id}/redeliver"),
     "releaseJob": ("POST", "/v1/jobs/{job_id}/release"),
     "rereadJob": ("POST", "/v1/jobs/{job_id}/reread"),
