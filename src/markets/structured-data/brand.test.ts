@@ -28,6 +28,7 @@ describe('brandName()', () => {
     ['Mehr von der Marke: Töpfer', 'Töpfer'],
     ['ブランド：陶', '陶'],
     ['Brand: ', null],
+    ['/brands/kiln-works', null],
     ['More from brand:', null],
   ])('reads the label "%s"', (text, brand) => {
     expect(brandName(text)).toBe(brand);

@@ -39,6 +39,6 @@ const brandLabel = anyOf(
 export function brandName(text: string | null): string | null {
   if (text === null || isPlaceholder(text)) return null;
   const brand = (brandLabel.exec(text)?.groups?.brand ?? text).trim();
-  const isName = /[\p{L}\p{N}%]/u.test(brand) && !/^https?:/i.test(brand);
+  const isName = /[\p{L}\p{N}%]/u.test(brand) && !/^(?:https?:|\/)/i.test(brand);
   return isName && !isNoBrand(brand) ? brand : null;
 }

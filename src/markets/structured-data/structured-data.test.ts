@@ -148,3 +148,18 @@ describe('an offer without itemprop', () => {
     expect(read(scoped('Product', '', name + list))?.price).toBeUndefined();
   });
 });
+
+describe('a name that is a link', () => {
+  const brand = '<a href="/brands/kiln-works" itemprop="brand">Kiln Works</a>';
+
+  test.each([
+    ['microdata', scoped('Product', '', `<b itemprop="name">Mug</b>${brand}`)],
+    [
+      'RDFa',
+      `<div vocab="https://schema.org/" typeof="Product"><b property="schema:name">Mug</b>
+        <a href="/brands/kiln-works" property="schema:brand">Kiln Works</a></div>`,
+    ],
+  ])('is its text in %s, not its address', (_format, html) => {
+    expect(readProductPage(open(html))?.values).toMatchObject({ brand: 'Kiln Works' });
+  });
+});

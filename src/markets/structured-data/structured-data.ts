@@ -331,8 +331,7 @@ function collectItems(nodes: Document['children'], walk: MarkupWalk, owner: Mark
     const isMember = owner.item !== null && members.length > 0;
     const isText = isMember && item === null;
     const isRead = isMember && (item !== null || owner.textDepth < maxNestedTexts);
-    if (isRead)
-      addMembers(owner.item!, members, item ?? memberText(node, members.some(isPriceMember)));
+    if (isRead) addMembers(owner.item!, members, item ?? memberText(node, members));
     else if (item !== null) walk.items.push({ item, around: owner.item });
     const textDepth = isText ? owner.textDepth + 1 : owner.textDepth;
     collectItems(node.children, walk, { item: item ?? owner.item, textDepth });
@@ -375,12 +374,23 @@ function addMember(item: JsonObject, name: string, value: Json): void {
   else item[name] = [current, value];
 }
 
-/** Returns the text of a member. That of a price has marks between the digits of its elements. */
-const memberText = (element: Element, isPrice: boolean): string =>
-  attribute(element, 'content') ??
-  attribute(element, valueAttributes[element.name] ?? '') ??
-  (isPrice ? priceWords(element) : words(element)) ??
-  '';
+/** Members whose value is a name, also if the element with it is a link. */
+const nameMembers = /(?:^|[:/])(?:name|brand|manufacturer|category)$/;
+
+/**
+ * Returns the text of a member. That of a price has marks between the digits of its elements. That
+ * of a name is not the address to which the name leads.
+ */
+function memberText(element: Element, members: readonly string[]): string {
+  const isLinkedName = element.name === 'a' && members.some((name) => nameMembers.test(name));
+  const valueAttribute = isLinkedName ? undefined : valueAttributes[element.name];
+  return (
+    attribute(element, 'content') ??
+    attribute(element, valueAttribute ?? '') ??
+    (members.some(isPriceMember) ? priceWords(element) : words(element)) ??
+    ''
+  );
+}
 
 /**
  * Returns the product that a page describes for previews, if it states a type or a price of one.
