@@ -14,21 +14,30 @@ export interface PageFacts extends PriceFacts {
   titles: readonly string[];
 }
 
-/** Returns the first text of a heading or of an element in it that is part of a title. */
+const maxTitle = 300;
+/** Maximum elements of a heading that are compared with titles. */
+const maxHeadingParts = 10;
+
+/**
+ * Returns the text of a heading that is part of a title: its whole text, otherwise that of the
+ * elements in it, such as a brand and a name.
+ */
 function titledText(heading: Element, titles: readonly string[]): string | null {
-  const inner = heading.children.filter((node) => 'attribs' in node);
-  for (const element of [heading, ...inner.slice(0, 10)]) {
-    const text = shortText(element, 300)?.toLowerCase();
-    if (text && text.length > 3 && titles.some((title) => title.toLowerCase().includes(text)))
-      return shortText(element, 300);
-  }
-  return null;
+  const isTitled = (text: string | null): text is string =>
+    text !== null &&
+    text.length > 3 &&
+    titles.some((title) => title.toLowerCase().includes(text.toLowerCase()));
+  const text = shortText(heading, maxTitle);
+  if (isTitled(text)) return text;
+  const inner = heading.children.filter((node) => 'attribs' in node).slice(0, maxHeadingParts);
+  const parts = inner.map((element) => shortText(element, maxTitle)).filter(isTitled);
+  return [...new Set(parts)].join(' ') || null;
 }
 
 function titleCandidates({ heading, fields }: VisiblePage, titles: readonly string[]): Candidate[] {
   if (heading === null) return [];
   const titled = titledText(heading, titles);
-  const value = titled ?? shortText(heading, 300);
+  const value = titled ?? shortText(heading, maxTitle);
   if (value === null) return [];
   const isOnly = heading.name === 'h1' && fields.filter(({ name }) => name === 'h1').length === 1;
   const title = {

@@ -6,13 +6,17 @@ import { anyOf } from '../patterns.ts';
 export const cartRegions =
   /(?:^|[\s_-])(?:mini-?_?(?:cart|basket|bag)|(?:cart|basket|bag)[_-]?(?:total|summary|preview|drawer|dropdown|subtotal|widget|sidebar|content|list|popup))(?=$|[\s_-])/iu;
 
+/** Names of the end of a page, or of one of its parts. */
+export const footerRegions = /(?:^|[\s_-])footer(?=$|[\s_-])/iu;
+
 /** Names of regions of a page that show other products. */
 export const otherRegions = anyOf(
   [
     'nav(?:bar|igation)?',
     'menu',
     'megamenu',
-    'footer',
+    'snackbars?',
+    'toasts?',
     'related\\w*',
     'recommend\\w*',
     'recomend\\w*',
@@ -88,7 +92,7 @@ export const stockLabels = anyOf(
 /** Labels of the number under which a shop sells a product. */
 export const skuLabels = anyOf(
   [
-    '(?:product |item |web |catalog(?:ue)? )?sku',
+    '(?:product |item |web |catalog(?:ue)? )?sku(?: (?:no|number|code|id))?',
     'art(?:ikel|icle|icolo|ículo)?[.\\s-]{0,2}(?:nr|no|n°|nummer|number|code|#)',
     'artikelnummer',
     'artikelnr',
@@ -119,7 +123,12 @@ export const skuLabels = anyOf(
     'art nr',
     'bestelnummer',
   ],
-  { flags: 'iu', before: '^', after: '\\s*\\.?\\s*[:：#–-]*\\s*' },
+  {
+    flags: 'iu',
+    before: '^',
+    // "SKU25289" is a number of its own. Some scripts have no spaces after a label.
+    after: '(?:(?<=[\\p{Lo}])|(?![\\p{L}\\p{N}]))\\s*\\.?\\s*[:：#–-]*\\s*',
+  },
 );
 
 /** Names of elements with such a number. */

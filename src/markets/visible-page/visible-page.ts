@@ -2,7 +2,7 @@ import type { Document, Element, HtmlPage } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { isHidden, namesOf, shortText, upwards, type VisibleText } from '../html/visible-text.ts';
 import { plainName } from '../structured-data/plain-name.ts';
-import { cartRegions, otherRegions } from './element-names.ts';
+import { cartRegions, footerRegions, otherRegions } from './element-names.ts';
 import { headingLevel, otherProductsLevel } from './other-products.ts';
 import { type ElementRange, firstFrom } from './positions.ts';
 import { type CardLinks, createCardLinks, isInCard } from './product-card.ts';
@@ -131,15 +131,16 @@ function headingOf(elements: Iterable<Element>, titles: readonly string[]): Elem
   return heading ?? onlyHeading ?? other;
 }
 
-/** Returns a test of the elements in which a product is put into the cart. */
-function createCartTest(
+/** Returns a test of the elements with a control in them. */
+function createControlTest(
   ranges: ReadonlyMap<Element, ElementRange>,
+  isControl: (element: Element) => boolean,
 ): (range: ElementRange) => boolean {
   let controls: readonly { at: number }[] | null = null;
   return ({ start, end }) => {
     controls ??= [...ranges]
       .slice(0, maxElements)
-      .filter(([element]) => isCartControl(element))
+      .filter(([element]) => isControl(element))
       .map(([, range]) => ({ at: range.start }));
     const first = controls[firstFrom(controls, start)];
     return first !== undefined && first.at <= end;
@@ -154,11 +155,15 @@ function createSkipTest(
   ranges: ReadonlyMap<Element, ElementRange>,
   isMain: (element: Element) => boolean,
 ) {
-  const isCartForm = createCartTest(ranges);
+  const isCartForm = createControlTest(ranges, isCartControl);
+  const hasControl = createControlTest(ranges, (element) => controlOf(element) !== null);
   return (element: Element, range: ElementRange): boolean => {
     if (isMain(element)) return false;
     const names = namesOf(element);
-    return isOtherRegion(element, names) || (cartRegions.test(names) && !isCartForm(range));
+    if (isOtherRegion(element, names)) return true;
+    if (cartRegions.test(names)) return !isCartForm(range);
+    // The last part of the product's own region can have its price and its control.
+    return footerRegions.test(names) && !hasControl(range);
   };
 }
 

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import {
+  buyButton as button,
+  jsonLd,
+  shopPage as page,
+  readShopPage as read,
+} from '../../../test/support/pages/shop-page.ts';
+
+describe('the last part of a region', () => {
+  const buy = '<button>Buy now</button>';
+
+  test('has the price of the product if it has its control', () => {
+    const product = `<div class="details-footer"><b class="price">€ 12,50</b>${buy}</div>`;
+    const sellers = `<p class="seller-price">€ 14,00</p><button>Buy now</button>`;
+    const html = page(`${product}<section>${sellers}</section>`);
+    expect(read(html + jsonLd({ price: 12.5, priceCurrency: 'EUR' }))).toMatchObject({
+      price: 12.5,
+    });
+  });
+
+  test('has no price of the product without a control', () => {
+    const vouchers = '<div class="page-footer"><b class="price">€ 50,00</b></div>';
+    expect(read(page(`<b class="price">€ 12,50</b>${button}${vouchers}`))).toMatchObject({
+      price: 12.5,
+    });
+  });
+});
+
+test('a message about another product says nothing about the stock of the product', () => {
+  const message =
+    '<div class="snackbar"><a href="/p/bowl">Bowl</a><p class="stock">Sold out</p></div>';
+  const stock = { price: 12.5, priceCurrency: 'EUR', availability: 'InStock' };
+  const html = page(`<p>€ 12,50</p>${button}${message}`);
+  expect(read(html + jsonLd(stock))).toMatchObject({ available: true });
+});
+
+describe('the heading', () => {
+  test('has the brand and the name of the product as parts of the title', () => {
+    const title = '<title>Kiln Works Stoneware Oat mug 0.3 l | Shop</title>';
+    const heading = '<h1><a href="/b/kiln-works">Kiln Works</a><span>Oat mug</span></h1>';
+    expect(read(`${title}${heading}<p>€ 12,50</p>${button}`)).toMatchObject({
+      title: 'Kiln Works Oat mug',
+    });
+  });
+
+  test('has the name once if it is repeated for assistive technology', () => {
+    const heading = '<h1><b>Oat mug</b><span>Oat mug</span></h1>';
+    expect(read(`<title>Oat mug | Kiln</title>${heading}<p>€ 12,50</p>${button}`)).toMatchObject({
+      title: 'Oat mug',
+    });
+  });
+});
+
+describe('the label of a number', () => {
+  const sku = (text: string) => read(page(`<p>€ 12,50</p>${button}${text}`))?.sku;
+
+  test('is not the beginning of a number', () => {
+    expect(sku('<p><b>SKU No.</b> <i>SKU25289</i></p>')).toBe('SKU25289');
+  });
+
+  test('needs no space in scripts without spaces', () => {
+    expect(sku('<p>商品番号M-482</p>')).toBe('M-482');
+  });
+});
