@@ -57,6 +57,11 @@ describe('unexpectedPage()', () => {
       page('404', '<header><input type="password"></header>'),
       'page_not_found',
     ],
+    [
+      'a soft 404 with a choice of countries in its footer',
+      page('404 Not Found', '<footer><h2>Choose your country</h2></footer>'),
+      'page_not_found',
+    ],
     ['a shell', page('Shop', '<div id="root"></div><script src="/a.js"></script>'), 'page_empty'],
     [
       'a shell that asks for scripts',

@@ -245,9 +245,6 @@ export function unexpectedPage(html: string, what: string): Fault {
       `the site sent a robot check or refusal page${titled} instead of ${what}`,
     );
   }
-  if (chooserTitles.test(headline)) {
-    return new Fault('page_region', `the site asks which country or language is wanted${titled}`);
-  }
   if (restrictedTitles.test(headline)) {
     return new Fault('page_region', `the site does not show ${what} in this country${titled}`);
   }
@@ -255,6 +252,9 @@ export function unexpectedPage(html: string, what: string): Fault {
   const main = mainTitles(page.root);
   if (containsNotFound(main) || goneTitles.test(main))
     return new Fault('page_not_found', `the site has no such page${titled}`);
+  if (chooserTitles.test(headline)) {
+    return new Fault('page_region', `the site asks which country or language is wanted${titled}`);
+  }
   if (loginTitles.test(title ?? '') || find(page.root, 'input[type="password" i]') !== undefined) {
     return new Fault('page_login', `the site asks for a login${titled} instead of showing ${what}`);
   }
