@@ -2,13 +2,13 @@ import { Fault } from '../../contract/fault.ts';
 import { text } from '../fields.ts';
 import { attribute, findAll, words } from '../html/html.ts';
 import { isNotFoundTitle } from '../responses/not-found-page.ts';
-import { movedFault, refreshAddress } from '../responses/redirects.ts';
+import { isHomePath, movedFault, refreshAddress, searchTerms } from '../responses/redirects.ts';
 import { isWall, unexpectedPage, visibleText } from '../responses/unexpected-page.ts';
+import { hasProduct } from '../structured-data/listed-products.ts';
 import { addressOn } from '../structured-data/offer.ts';
 import { plainName, plainWords, sharesWord } from '../structured-data/plain-name.ts';
-import { hasProduct } from '../structured-data/product.ts';
 import type { SourcedValues } from './site-fields.ts';
-import type { OpenSitePage } from './site-page.ts';
+import type { OpenSitePage, SitePage } from './site-page.ts';
 
 /**
  * Codes of faults that pages of products can have as well: shops have forms to log in on all pages.
@@ -90,7 +90,29 @@ export function otherPageFault(
   const isVisible = read !== null && isNameVisible(page, name, titles);
   if (read?.isStated && isVisible && moved === null) return null;
   const fault = productFault(page);
-  const isExpected = productCodes.has(fault.code) && (isVisible || !isWall(page.html));
+  // Only the beginning of a long page is examined, which may have no text.
+  const isShown = isVisible && fault.code === 'page_empty';
+  const isExpected = isShown || (productCodes.has(fault.code) && (isVisible || !isWall(page.html)));
   if (isExpected && read !== null) return moved;
   return isExpected || fault.code === 'page_empty' ? (moved ?? fault) : fault;
+}
+
+/** Minimum characters of the words of a search that are compared with a heading. */
+const minTerm = 3;
+
+/** Returns true for the heading of a search, which repeats the words in its address. */
+function isSearchHeading(heading: string, address: URL): boolean {
+  const name = plainName(heading);
+  const terms = searchTerms(address).filter((term) => term.trim().length >= minTerm);
+  return terms.some((term) => name.includes(plainName(term)));
+}
+
+/**
+ * Returns true for a page that shows several products: the first page of a shop, a search, or one
+ * whose structured data has products. Call it only for pages that state none of their own: such a
+ * page can show one of several like its own.
+ */
+export function isOverviewPage({ url, data }: SitePage, title: string): boolean {
+  const address = new URL(url);
+  return isHomePath(address) || isSearchHeading(title, address) || data.some(hasProduct);
 }

@@ -2,10 +2,11 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import type { Candidate } from '../candidates/candidates.ts';
+import { text } from '../fields.ts';
 import { find } from '../html/html.ts';
 import { checkFound } from '../responses/not-found-page.ts';
 import { resolvePage } from './page-values.ts';
-import { otherPageFault } from './site-fault.ts';
+import { isOverviewPage, otherPageFault } from './site-fault.ts';
 import { readFields, recordOf, type SourcedValues } from './site-fields.ts';
 import { openPage, type SitePage, siteOf } from './site-page.ts';
 
@@ -40,7 +41,9 @@ export function readProductPage(page: SitePage): ShopReading | null {
   for (const [field, { contradictions: candidates }] of resolutions)
     if (candidates.length > 0 && fields[field] === undefined)
       contradictions.push({ field, value: read.values[field] ?? null, candidates });
-  if (read.values.title === undefined || !(isStated || isOffered)) return null;
+  const title = text(read.values.title);
+  if (title === null || !(isStated || isOffered)) return null;
+  if (!isStated && isOverviewPage(page, title)) return null;
   return { ...read, contradictions, isStated };
 }
 

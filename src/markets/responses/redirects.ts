@@ -96,6 +96,10 @@ export function refreshFault(page: HtmlPage): Fault | null {
 /** Path of the first page of a site, also in a language: "/", "/de/", "/index.html". */
 const homePath =
   /^(?:\/[a-z]{2}(?:[-_][a-z]{2})?)?\/?(?:(?:index|home|homepage)(?:\.\w{2,5})?\/?)?$/i;
+
+/** Returns true for the address of the first page of a site. Parameters can name another page. */
+export const isHomePath = ({ pathname, search }: URL): boolean =>
+  search === '' && homePath.test(pathname);
 const searchParameters =
   /^(?:q|k|s|st|text|term|terms|query|keywords?|search\w*|\w*search|suche?|recherche)$/i;
 const searchSegments = /^(?:\w*search\w*|suche?|recherche|buscar?|ricerca|zoeken)$/i;
@@ -147,6 +151,9 @@ function namesOf({ pathname, searchParams }: URL): AddressNames {
       segments.some((segment) => searchSegments.test(segment)),
   };
 }
+
+/** Returns the words of a search in the parameters of an address. */
+export const searchTerms = (address: URL): string[] => [...namesOf(address).terms.values()];
 
 /** Returns true if a text has an id between other characters than letters and digits. */
 const hasId = (text: string, id: string): boolean =>

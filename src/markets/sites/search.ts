@@ -11,8 +11,9 @@ import type { ListReader } from '../market.ts';
 import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { checkFound, isNotFound } from '../responses/not-found-page.ts';
 import { isNoResults, isWall, unexpectedPage } from '../responses/unexpected-page.ts';
+import { listedProducts } from '../structured-data/listed-products.ts';
 import { addressOn } from '../structured-data/offer.ts';
-import { listedProducts, trailOf } from '../structured-data/product.ts';
+import { trailOf } from '../structured-data/product.ts';
 import { pageRequest, placeOf } from './product.ts';
 
 /** Pages of a listing that are read, unless the declaration says otherwise. */

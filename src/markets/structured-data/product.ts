@@ -38,9 +38,6 @@ export interface StructuredProduct {
   isGrouped: boolean;
 }
 
-/** Returns true if structured data contains a product, also one that the page is not about. */
-export const hasProduct = ({ items }: StructuredData): boolean => items.some(isProduct);
-
 /** Maximum variants and pictures of a record. */
 const maxVariants = 500;
 const maxImages = 50;
@@ -90,7 +87,7 @@ function imagesOf(item: JsonObject, data: StructuredData, url: string): string[]
 }
 
 /** A step of a path of categories. */
-interface TrailStep {
+export interface TrailStep {
   name: string;
   address: string | null;
 }
@@ -320,30 +317,4 @@ export function findProducts(
     return !isElsewhere && product.name.trim() !== '' && product.name === main.name;
   });
   return [main, ...twins.slice(0, maxTwins)].map(({ item }) => item);
-}
-
-/** Maximum elements of a list of products that are read. */
-const maxListed = 5_000;
-
-/** Returns the elements of the lists of products or addresses in one format, in order. */
-export function listedProducts(
-  data: StructuredData,
-  url: string,
-  trail: readonly TrailStep[],
-): ProductValues[] {
-  const listed = data.items.filter((item) => typesOf(item).includes('ItemList'));
-  const elements = new Set<JsonObject>();
-  for (const list of listed)
-    for (const element of itemsOf(list.itemListElement, data)) elements.add(element);
-  const products: ProductValues[] = [];
-  for (const element of [...elements].slice(0, maxListed)) {
-    const ownItem = text(element.url) ? element : element.item;
-    const item = object(itemsOf(element.item, data)[0] ?? ownItem);
-    const link = text(item.url) ?? text(element.url) ?? text(element.item) ?? text(item['@id']);
-    const { values } = readStructured(item, data, url);
-    const address = addressOn(url, link, data.base);
-    const category = values.category ?? categoryOf(trail, address, [text(values.title)]);
-    if (address !== null) products.push({ ...values, category, url: address });
-  }
-  return products;
 }

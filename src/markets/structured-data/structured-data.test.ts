@@ -4,7 +4,7 @@ import { parseSites } from '../declared-sites/site-declaration.ts';
 import { openSitePage, type SitePage } from '../declared-sites/site-page.ts';
 import { readProductPage } from '../declared-sites/site-product.ts';
 import { parseHtml } from '../html/html.ts';
-import { listedProducts } from './product.ts';
+import { listedProducts } from './listed-products.ts';
 import { itemsOf, structuredData } from './structured-data.ts';
 
 const [site] = parseSites('{"kiln": "kiln.example"}');

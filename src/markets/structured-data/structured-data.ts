@@ -406,7 +406,9 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
   const all = (...names: string[]) => names.map((name) => values.get(name)).find(Boolean) ?? null;
   const first = (...names: string[]) => all(...names)?.[0] ?? null;
   const price = all('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
-  if (price === null && !/product/i.test(first('og:type') ?? '')) return [];
+  // Categories are groups of products.
+  const isProductType = /product(?!\.group)/i.test(first('og:type') ?? '');
+  if (price === null && !isProductType) return [];
   const before =
     all('product:original_price:amount') ??
     (values.has('product:sale_price:amount') ? all('product:price:amount') : null);

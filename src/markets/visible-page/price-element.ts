@@ -2,7 +2,7 @@ import { centsMark, type Element, priceWords, workOf } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import { datumAmounts, priceCurrency, shownAmount } from '../money/money.ts';
-import { priceNames } from './price-words.ts';
+import { barePriceNames, priceNames } from './price-words.ts';
 
 /** Maximum characters of the text of a price. */
 export const maxPriceText = 60;
@@ -55,15 +55,15 @@ function priceElement(
   home: string | null,
 ): PriceElement | null {
   if (amount === null) return null;
-  const isNamed = [...upwards(element, 3)].some((outer) => priceNames.test(namesOf(outer)));
+  const names = [...upwards(element, 3)].map(namesOf).join(' ');
   const hasSign = hasCurrency(text) || hasSignBeside(element);
-  if (!hasSign && !(isNamed && bareNumber.test(text))) return null;
+  if (!hasSign && !(barePriceNames.test(names) && bareNumber.test(text))) return null;
   return {
     amount,
     text,
     currency: priceCurrency(text, home),
     element,
-    isNamed,
+    isNamed: priceNames.test(names),
     hasSign,
   };
 }

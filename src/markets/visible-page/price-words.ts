@@ -2,9 +2,12 @@ import { anyOf } from '../patterns.ts';
 
 // Names of elements with prices, and texts beside prices, in the languages of shops.
 
-/** Names of elements with a price. */
-export const priceNames =
-  /price|preis|prix|precio|preco|prezzo|prijs|cena|ceny|\bpris\b|amount|harga|tarif/i;
+/** Names of elements with a price, also of one without a currency. */
+export const barePriceNames =
+  /price|preis|prix|precio|preco|prezzo|prijs|cena|ceny|\bpris\b|harga|tarif/i;
+
+/** Names of elements with a price. An amount without a currency can be a number of products. */
+export const priceNames = new RegExp(`${barePriceNames.source}|amount`, 'i');
 
 /** Names of elements with a price that was. */
 export const oldPriceNames = anyOf(

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { buyButton as button, shopPage as page } from '../../../test/support/pages/shop-page.ts';
+import { parseHtml } from '../html/html.ts';
+import { parseSites } from './site-declaration.ts';
+import { otherPageFault } from './site-fault.ts';
+import { openSitePage } from './site-page.ts';
+import { readProductPage } from './site-product.ts';
+
+const [site] = parseSites('{"kiln": "kiln.example"}');
+const open = (html: string, url: string) => openSitePage(parseHtml(html), url, site!);
+const titleOf = (html: string, url: string) =>
+  readProductPage(open(html, url))?.values.title ?? null;
+
+const price = `<p>€ 12,50</p>${button}`;
+const script = (value: object) =>
+  `<script type="application/ld+json">${JSON.stringify(value)}</script>`;
+const bowl = { '@type': 'Product', name: 'Bowl', url: 'https://kiln.example/p/bowl' };
+
+describe('a page that states no product of its own', () => {
+  const url = 'https://kiln.example/p/oat-mug';
+
+  test('is a product by its heading and its price', () => {
+    expect(titleOf(page(price), url)).toBe('Oat mug');
+  });
+
+  test.each([
+    ['the first page of the shop', 'https://kiln.example/'],
+    ['the first page in a language', 'https://kiln.example/de/'],
+  ])('is none as %s', (_name, address) => {
+    expect(titleOf(page(price), address)).toBeNull();
+  });
+
+  test('is none as a search with the words of its address', () => {
+    const results = `<title>482135 | Kiln</title><h1>Results: 482135</h1>${price}`;
+    expect(titleOf(results, 'https://kiln.example/find?q=482135')).toBeNull();
+    expect(titleOf(page(price), `${url}?q=kiln+cups`)).toBe('Oat mug');
+  });
+
+  test.each([
+    ['a product', bowl],
+    ['a list of products', { '@type': 'ItemList', itemListElement: [bowl] }],
+    [
+      'a list of products with positions',
+      { '@type': 'ItemList', itemListElement: [{ '@type': 'ListItem', item: bowl }] },
+    ],
+  ])('is none if it states %s with another address', (_name, value) => {
+    const html = page(price) + script(value);
+    expect(titleOf(html, url)).toBeNull();
+    const opened = { ...open(html, url), text: html };
+    expect(otherPageFault(opened, null, url)).toMatchObject({
+      code: 'page_unreadable',
+      message: expect.stringContaining('states products'),
+    });
+  });
+
+  test('is none if it is a group of products for previews', () => {
+    const group =
+      '<meta property="og:type" content="product.group"><meta property="og:title" content="Mugs">';
+    expect(titleOf(`${group}<title>Mugs</title><h1>Mugs</h1>${button}`, url)).toBeNull();
+  });
+
+  test('has no price in a number of products', () => {
+    const count = '<p id="toolbar-amount">Items 1-60 of <b class="toolbar-number">747</b></p>';
+    const read = readProductPage(open(page(`${count}${button}<p>SKU: M-482</p>`), url));
+    expect(read?.values.price).toBeUndefined();
+  });
+});
+
+test('a product below the examined beginning of a page is shown', () => {
+  const url = 'https://kiln.example/p/oat-mug';
+  const html = `<style>${'a{}'.repeat(120_000)}</style>${page(price)}`;
+  const opened = { ...open(html, url), text: html };
+  expect(otherPageFault(opened, readProductPage(opened), url)).toBeNull();
+});
