@@ -185,7 +185,7 @@ export function queueConformance(open: () => Promise<Queues>): void {
     await other.consume('bulk', 'mkta', 2, handler.handle);
     await publishAll(1);
     const run = await handler.next();
-    for (let step = 0; step < 8; step += 1) {
+    for (let step = 0; step < 5; step += 1) {
       await queues.advance(queues.ackWaitMs / 3);
       run.extend();
     }

@@ -56,8 +56,6 @@ describe('diagnose()', () => {
     expect(complete.get('backup')).toMatchObject({ state: 'ok', message: 'daily to /mnt/backup' });
     expect(complete.get('public address')).toMatchObject({ message: 'https://gleaner.example' });
     expect(complete.get('messages to operators')).toMatchObject({ message: 'https://ops.example' });
-    // Engines have backups of their own.
-    expect((await diagnoseAll({ mongoUri: 'mongodb://127.0.0.1:1/' })).has('backup')).toBe(false);
   });
 
   test('names a folder of scheduled backups that cannot be written', async () => {
@@ -148,6 +146,8 @@ describe('diagnose()', () => {
       state: 'error',
       remedy: expect.stringContaining('NATS_URL'),
     });
+    // Engines have backups of their own.
+    expect(found.has('backup')).toBe(false);
   });
 });
 

@@ -24,7 +24,8 @@ describe.each(await openStacks(stacks))(
     afterAll(() => fixture?.stop());
 
     describe.skipIf(engines === null)('with a test key', () => {
-      test.each(reservedItems)(
+      // Most of their time is the delay of a reserved id.
+      test.concurrent.each(reservedItems)(
         '$name: reserved ids have their documented outcomes, without requests to live origins',
         async ({ path, request, other = {}, soldOut }) => {
           const { tester, submit, ended, codes, liveRequests } = fixture;

@@ -93,7 +93,7 @@ describe.skipIf('missing' in mongo)(
       await engine.close();
     });
 
-    test('reconnects after connections that closed at the moment of a heartbeat', async () => {
+    test.concurrent('reconnects after connections that closed at the moment of a heartbeat', async () => {
       const url = new URL(mongo.fresh());
       const link = await startLink(Number(url.port));
       url.port = String(link.port);
@@ -120,26 +120,7 @@ describe.skipIf('missing' in mongo)(
       await link.stop();
     });
 
-    test('a command that meets a socket at the moment when it closes is unavailable', async () => {
-      const url = new URL(mongo.fresh());
-      const sockets: Socket[] = [];
-      const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
-      subscribe('net.client.socket', collect);
-      const limits = { maxMs: 8_000, endMs: 2_000 };
-      const engine = openEngine(url.href, undefined, { limits });
-      await engine.ping();
-      unsubscribe('net.client.socket', collect);
-      // The driver learns of it after its command, all of whose steps are microtasks.
-      for (const socket of sockets.filter(({ remotePort }) => remotePort === Number(url.port)))
-        socket.destroy();
-      await expect(engine.ping()).rejects.toMatchObject({
-        message: expect.stringMatching(/does not answer: a command did not end$/),
-      });
-      await engine.ping();
-      await engine.close();
-    });
-
-    test('a command that the driver loses is unavailable soon after others fail', async () => {
+    test.concurrent('a command that the driver loses is unavailable soon after others fail', async () => {
       const limits = { maxMs: 60_000, endMs: 2_000 };
       const url = new URL(mongo.fresh());
       const link = await startLink(Number(url.port));
@@ -163,7 +144,7 @@ describe.skipIf('missing' in mongo)(
       await link.stop();
     });
 
-    test('a bulk write whose connection is lost is unavailable, and writes all when it is repeated', async () => {
+    test.concurrent('a bulk write whose connection is lost is unavailable, and writes all when it is repeated', async () => {
       const url = new URL(mongo.fresh());
       const link = await startLink(Number(url.port));
       url.port = String(link.port);
@@ -204,6 +185,25 @@ describe.skipIf('missing' in mongo)(
       });
       await Promise.all([store.close(), impatient.close()]);
       await link.stop();
+    });
+
+    test('a command that meets a socket at the moment when it closes is unavailable', async () => {
+      const url = new URL(mongo.fresh());
+      const sockets: Socket[] = [];
+      const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+      subscribe('net.client.socket', collect);
+      const limits = { maxMs: 8_000, endMs: 2_000 };
+      const engine = openEngine(url.href, undefined, { limits });
+      await engine.ping();
+      unsubscribe('net.client.socket', collect);
+      // The driver learns of it after its command, all of whose steps are microtasks.
+      for (const socket of sockets.filter(({ remotePort }) => remotePort === Number(url.port)))
+        socket.destroy();
+      await expect(engine.ping()).rejects.toMatchObject({
+        message: expect.stringMatching(/does not answer: a command did not end$/),
+      });
+      await engine.ping();
+      await engine.close();
     });
 
     test('reads and writes use majority concern', async () => {
