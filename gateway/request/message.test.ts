@@ -10,6 +10,15 @@ import {
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  ApiKeySchema,
+  CreateApiKeyRequestSchema,
+} from '../../gen/gleaner/account/v1/account_pb.ts';
+import {
+  CreateRuleRequestSchema,
+  RuleSchema,
+  UpdateRuleRequestSchema,
+} from '../../gen/gleaner/history/v1/history_pb.ts';
+import {
   CreateScheduleRequestSchema,
   ScheduleSchema,
   UpdateScheduleRequestSchema,
@@ -194,15 +203,20 @@ test('misspelled fields of a schedule are problems, and other unknown fields are
   expect([...state.ignored]).toEqual(['colour', 'names']);
 });
 
-test('a schedule can be changed by sending it back', () => {
-  const read = membersReader(UpdateScheduleRequestSchema.fields);
+test.each([
+  ['a schedule', UpdateScheduleRequestSchema, ScheduleSchema],
+  ['a rule', UpdateRuleRequestSchema, RuleSchema],
+  ['a rule as a new one', CreateRuleRequestSchema, RuleSchema],
+  ['an API key as a new one', CreateApiKeyRequestSchema, ApiKeySchema],
+])('%s can be sent back as it was read', (_, request, response) => {
+  const read = membersReader(request.fields);
   const state = createReadState(['body']);
-  const names = ScheduleSchema.fields.map(restName);
+  const names = response.fields.map(restName);
   for (const absent of ['', ...names]) {
     const body = Object.fromEntries(
       names.filter((name) => name !== absent).map((name) => [name, null]),
     );
-    read(body, create(UpdateScheduleRequestSchema), state);
+    read(body, create(request), state);
   }
   expect(state.problems.filter(({ type }) => type === 'extra_forbidden')).toEqual([]);
 });

@@ -335,6 +335,25 @@ describe('rules', () => {
     });
   });
 
+  test('are in use unless a request says otherwise, in either of two fields', async () => {
+    const create = (fields: { enabled?: boolean; disabled?: boolean }) =>
+      user.call(method.createRule, { condition: 'out_of_stock', ...fields });
+    expect((await create({})).enabled).toBe(true);
+    expect((await create({ enabled: true })).enabled).toBe(true);
+    const rule = await create({ enabled: false });
+    expect(rule.enabled).toBe(false);
+    expect((await create({ disabled: true })).enabled).toBe(false);
+    expect((await create({ enabled: false, disabled: true })).enabled).toBe(false);
+    await expect(create({ enabled: true, disabled: true })).rejects.toMatchObject({
+      problems: [{ loc: ['body', 'enabled'] }],
+    });
+    const { $typeName: _, ...fields } = { ...rule, name: 'Sold out' };
+    expect(await user.call(method.updateRule, fields)).toMatchObject({
+      ...fields,
+      updatedAt: expect.anything(),
+    });
+  });
+
   test('send email only to accounts with an address', async () => {
     fixture.context.settings.notices.email = mail;
     const request = { ...fields, channel: 'email' };

@@ -316,6 +316,7 @@ class CreateRuleRequest(_CreateRuleRequestRequired, total=False):
     series: Optional[str]
     channel: Optional[Literal["webhook", "email"]]
     disabled: Optional[bool]
+    enabled: Optional[bool]
 
 
 class _CreateScheduleRequestRequired(TypedDict):
