@@ -98,6 +98,7 @@ const signs: ReadonlyMap<string, CurrencySign> = new Map([
   ['ر.س', one('SAR')],
   ['د.إ', one('AED')],
   ['ج.م', one('EGP')],
+  ['LE', one('EGP')],
   ['د.ك', one('KWD')],
 ]);
 

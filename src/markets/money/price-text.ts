@@ -61,7 +61,10 @@ const plusDelivery = anyOf(
   },
 );
 
-/** Rewrites spellings that do not change a price: wide characters, dashes for decimals. */
+/**
+ * Rewrites spellings that do not change a price: wide characters, dashes for decimals, points in a
+ * sign.
+ */
 function plainSpelling(text: string): string {
   return text
     .trim()
@@ -71,6 +74,7 @@ function plainSpelling(text: string): string {
     .replaceAll('٫', '.')
     .replaceAll('٬', ',')
     .replaceAll('￥', '¥')
+    .replace(/(?<!\p{L})L\.E(?!\p{L})\.?/gu, 'LE')
     .replace(/(?<=\p{L})[.](?=\d)/gu, '. ')
     .replace(/(?<=\d)(?<point>[.,])\s?[-–—]{1,2}(?!\s?\d)/g, '$<point>00')
     .replace(/(?<=\d):[-–—](?!\s?\d)/g, ',00')
