@@ -62,3 +62,11 @@ describe('the label of a number', () => {
     expect(sku('<p>商品番号M-482</p>')).toBe('M-482');
   });
 });
+
+test('a price in the button that puts the product into the cart is that of the product', () => {
+  const html = page('<button>Add to cart € 12,50</button>');
+  expect(read(html + jsonLd({ price: 12.5, priceCurrency: 'EUR' }))).toMatchObject({
+    availability: 'InStock',
+    from: { availability: 'page: control, price at control' },
+  });
+});

@@ -8,6 +8,7 @@ import {
   periodWords,
   untaxedWords,
 } from './price-words.ts';
+import { isCartText } from './purchase-words.ts';
 
 /** Maximum characters of the text around a price that can be its label. */
 const maxLabel = 90;
@@ -18,15 +19,12 @@ export function hasTaxLabel(element: Element, words: RegExp): boolean {
   return texts.some((text) => text !== null && words.test(text));
 }
 
-/** Elements of struck prices, and of choices that do not buy the product. */
-const struckTags: ReadonlySet<string> = new Set([
-  'del',
-  's',
-  'strike',
-  'button',
-  'option',
-  'label',
-]);
+/** Elements of struck prices, and of choices. */
+const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike', 'option', 'label']);
+
+/** Returns true for a button that does not put the product into the cart. */
+const isOtherButton = (element: Element): boolean =>
+  element.name === 'button' && !isCartText(shortText(element, maxLabel) ?? '');
 
 /** Words after a price that it is without tax. With a colon, they are the label of the next one. */
 const untaxedAfter = new RegExp(String.raw`^\s*[,(（]?\s?(?:${untaxedWords.source})(?!\s?:)`, 'iu');
@@ -59,7 +57,8 @@ function hasOtherLabel(element: Element, text: string): boolean {
 /** Returns true if the names of an element or its label say that a price is of something else. */
 export function isOtherPrice(element: Element, text: string): boolean {
   for (const outer of upwards(element, 4)) {
-    if (struckTags.has(outer.name) || otherPriceNames.test(namesOf(outer))) return true;
+    if (struckTags.has(outer.name) || isOtherButton(outer)) return true;
+    if (otherPriceNames.test(namesOf(outer))) return true;
     if (/line-through/i.test(outer.attribs.style?.slice(0, 300) ?? '')) return true;
   }
   return hasOtherLabel(element, text);
