@@ -3,33 +3,41 @@ import { isNoBrand } from '../tracked.ts';
 import { isPlaceholder } from './structured-data.ts';
 
 /* cspell:disable */
-/** Labels of links to the products of a brand: "More from brand: Kiln". The group is the brand. */
-const brandLabel = anyOf(
-  [
-    'brand',
-    'marca',
-    'marke',
-    'marque',
-    'merk',
-    'merek',
-    'jenama',
-    'märke',
-    'mærke',
-    'merke',
-    'marka',
-    'značka',
-    'márka',
-    'бренд',
-    'марка',
-    'thương hiệu',
-    'แบรนด์',
-    'ブランド',
-    '品牌',
-    '브랜드',
-  ],
-  { flags: 'iu', before: '(?:^|\\s)', after: '\\s?[:：](?<brand>.*)$' },
-);
+/** Words for a brand, in the languages of shops. */
+export const brandWords: readonly string[] = [
+  'brand',
+  'marca',
+  'marke',
+  'marque',
+  'merk',
+  'merek',
+  'jenama',
+  'märke',
+  'mærke',
+  'merke',
+  'marka',
+  'značka',
+  'márka',
+  'бренд',
+  'марка',
+  'thương hiệu',
+  'แบรนด์',
+  'ブランド',
+  '品牌',
+  '브랜드',
+  'znamka',
+  'tuotemerkki',
+  'kaubamärk',
+  'brend',
+];
 /* cspell:enable */
+
+/** Labels of links to the products of a brand: "More from brand: Kiln". The group is the brand. */
+const brandLabel = anyOf(brandWords, {
+  flags: 'iu',
+  before: '(?:^|\\s)',
+  after: '\\s?[:：](?<brand>.*)$',
+});
 
 /**
  * Returns the brand in a text that a page states as one: without the label of a link to its

@@ -61,10 +61,16 @@ const gtinNames = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'];
 /** Returns the global trade item number of an item. */
 export function gtinOf(item: JsonObject): string | null {
   for (const name of gtinNames) {
-    const code = codeOf(item[name])?.replace(/[\s-]/g, '').toUpperCase();
-    if (code !== undefined && isGtin(code)) return code;
+    const code = gtinIn(codeOf(item[name]) ?? '');
+    if (code !== null) return code;
   }
   return null;
+}
+
+/** Returns the GTIN or ISBN that a text is, without spaces and hyphens. Null for another text. */
+export function gtinIn(text: string): string | null {
+  const code = text.replace(/[\s-]/g, '').toUpperCase();
+  return isGtin(code) ? code : null;
 }
 
 const gtinForm = /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/;

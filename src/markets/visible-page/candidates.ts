@@ -2,6 +2,7 @@ import type { Candidate } from '../candidates/candidates.ts';
 import type { Element } from '../html/html.ts';
 import { shortText } from '../html/visible-text.ts';
 import { pageCandidate } from './evidence.ts';
+import { labelCandidates } from './label-candidates.ts';
 import { type PriceFacts, priceCandidates } from './price-candidates.ts';
 import { skuCandidates } from './sku-candidates.ts';
 import { availabilityCandidates } from './stock-candidates.ts';
@@ -61,5 +62,6 @@ export function pageCandidates(page: VisiblePage, facts: PageFacts): Candidate[]
     ...prices.found,
     ...availabilityCandidates(page, control, prices),
     ...skuCandidates(page, facts.url),
+    ...labelCandidates(page, facts.titles),
   ];
 }

@@ -1,0 +1,71 @@
+import type { Candidate } from '../candidates/candidates.ts';
+import { type Element, oneLine } from '../html/html.ts';
+import { labelledText } from '../html/label-text.ts';
+import { shortText, type VisibleText } from '../html/visible-text.ts';
+import { brandName } from '../structured-data/brand.ts';
+import { gtinIn } from '../structured-data/offer.ts';
+import { plainName } from '../structured-data/plain-name.ts';
+import { brandLabels, gtinLabels } from './brand-labels.ts';
+import { pageCandidate } from './evidence.ts';
+import { isInCard } from './product-card.ts';
+import type { VisiblePage } from './visible-page.ts';
+
+const maxLabelled = 60;
+/** Maximum labels of a field on a page that are considered. */
+const maxLabels = 30;
+
+/** A text after a label, and the element with the label. */
+interface LabelledText {
+  text: string;
+  element: Element;
+}
+
+/** Returns the value after a label in a text: on its line, or in the next element. */
+function valueAfter(visible: VisibleText, labels: RegExp): LabelledText | null {
+  const label = visible.text.length > maxLabelled * 2 ? null : oneLine(visible.text);
+  if (label === null || !labels.test(label)) return null;
+  const { parent: element } = visible;
+  const text = labelledText({ text: label, parent: element }, labels, maxLabelled);
+  return text === null ? null : { text, element };
+}
+
+/** Returns the values after the labels of a field, apart from those of other products. */
+function labelledTexts(page: VisiblePage, labels: RegExp): LabelledText[] {
+  const found: LabelledText[] = [];
+  for (const visible of page.texts) {
+    if (found.length >= maxLabels) break;
+    const value = valueAfter(visible, labels);
+    if (value !== null && !isInCard(value.element, page)) found.push(value);
+  }
+  return found;
+}
+
+/** Returns the candidates of brands after labels. The name of the product confirms them. */
+function brandCandidates(page: VisiblePage, titles: readonly string[]): Candidate[] {
+  const heading = page.heading === null ? null : shortText(page.heading, 300);
+  const names = [...titles, heading].map(plainName);
+  return labelledTexts(page, brandLabels).flatMap(({ text, element }) => {
+    const value = brandName(text);
+    if (value === null) return [];
+    const brand = { field: 'brand', value, text, element };
+    const isConfirmed = names.some((name) => name.includes(plainName(value)));
+    const sources = isConfirmed ? ['label', 'name'] : ['label'];
+    return sources.map((source) => pageCandidate({ ...brand, source }));
+  });
+}
+
+/** Returns the candidates of trade numbers after labels. Their check digits confirm them. */
+function gtinCandidates(page: VisiblePage): Candidate[] {
+  return labelledTexts(page, gtinLabels).flatMap(({ text, element }) => {
+    const value = gtinIn(text);
+    if (value === null) return [];
+    const gtin = { field: 'gtin', value, text, element };
+    return ['label', 'check digit'].map((source) => pageCandidate({ ...gtin, source }));
+  });
+}
+
+/** Returns the values that a page shows after labels: the brand and the trade number. */
+export const labelCandidates = (page: VisiblePage, titles: readonly string[]): Candidate[] => [
+  ...brandCandidates(page, titles),
+  ...gtinCandidates(page),
+];
