@@ -125,6 +125,12 @@ describe('a product in JSON-LD', () => {
     });
   });
 
+  test('has the number of its only offer', () => {
+    expect(read(jsonLd(offer({ sku: 'M-1' })))).toMatchObject({ sku: 'M-1' });
+    const offers = ['M-1', 'M-2'].map((sku) => ({ '@type': 'Offer', price: 9, sku }));
+    expect(read(jsonLd(product({ offers })))).toMatchObject({ sku: null });
+  });
+
   test('has the cheapest offer that can be bought', () => {
     const offers = [
       { price: 5, priceCurrency: 'EUR', availability: 'OutOfStock' },

@@ -198,6 +198,13 @@ function scaledRating(value: number | null, best: number | null, worst: number):
   return Math.round(scaled * 100) / 100;
 }
 
+/** Returns the number of a product, otherwise that of its only offer. */
+function skuOf(item: JsonObject, data: StructuredData): string | null {
+  const own = codeOf(item.sku) ?? codeOf(item.productGroupID) ?? codeOf(item.productID);
+  const [offer, ...more] = itemsOf(item.offers, data);
+  return own ?? (more.length > 0 ? null : codeOf(offer?.sku));
+}
+
 /** Reads a product item. `page`: address of its page. */
 export function readStructured(
   item: JsonObject,
@@ -214,7 +221,7 @@ export function readStructured(
   const values: ProductValues = {
     title: plainText(item.name),
     brand: brandName(plainText(item.brand)) ?? brandName(plainText(item.manufacturer)),
-    sku: codeOf(item.sku) ?? codeOf(item.productGroupID) ?? codeOf(item.productID),
+    sku: skuOf(item, data),
     gtin: gtinOf(item),
     mpn: codeOf(item.mpn),
     description: plainText(item.description),
