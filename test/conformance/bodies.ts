@@ -1,3 +1,4 @@
+import { restName } from '../../src/contract/rest-form.ts';
 import { errorResponse } from './errors.ts';
 import { having, text } from './matchers.ts';
 import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
@@ -24,12 +25,14 @@ export function bodyCases(endpoint: Endpoint): Case[] {
   return casesOf(endpoint).map((row) => ({ ...row, params: { ...params, ...row.params } }));
 }
 
-function casesOf({ submit, cases: [good] }: Endpoint): Case[] {
-  if (submit === undefined) return good.body === undefined ? [] : transportCases(good);
+function casesOf({ submit, method, cases: [good] }: Endpoint): Case[] {
+  if (submit === undefined && good.body === undefined) return [];
+  if (submit === undefined) return [...transportCases(good), foreignFields(good, method)];
   if (submit.takes === 'form') return noBody('multipart/form-data; boundary=x', ['body', 'file']);
   const body = good.body as Members;
   const base = [
     ...transportCases(good),
+    foreignFields(good, method),
     ...noBody('application/json', ['body']),
     quotaCase('with too few credits', good, costOf(submit, body)),
     ceilingCase(good, costOf(submit, body)),
@@ -202,6 +205,24 @@ function noBody(type: string, missing: Loc): Case[] {
     problems: [[missing, 'missing']],
     restOnly: true,
   }));
+}
+
+/** Fields that clients send to services of this kind. */
+const usualFields = ['id', 'user_id', 'status', 'created_at', 'tags', 'metadata', 'callback_url'];
+
+/**
+ * Returns the case of a body with fields of its response, as a client that changes what it has read
+ * sends it, and with fields that it does not have.
+ */
+function foreignFields(good: Case, method: Endpoint['method']): Case {
+  const names = [...usualFields, ...(method?.output.fields ?? []).map(restName)];
+  const foreign = Object.fromEntries(names.map((name) => [name, null]));
+  return {
+    ...good,
+    title: 'with fields of its response and unknown ones',
+    body: { ...foreign, ...(good.body as Members) },
+    restOnly: true,
+  };
 }
 
 /** Returns cases for bodies that are not JSON objects, too large, or of another media type. */
