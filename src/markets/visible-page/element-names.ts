@@ -103,8 +103,7 @@ export const skuLabels = anyOf(
     'produktnummer',
     'ref(?:erence|erencia|érence|erência)?',
     'réf',
-    'código',
-    'cod(?:ice)?(?: articolo| prodotto)?',
+    'c[oó]d(?:igo|ice)?\\.?(?: (?:do |del )?(?:produto|producto|prodotto|produs|articolo|item))?',
     'kód(?: produktu| tovaru| zboží)?',
     'katalogové číslo',
     'objednací číslo',
@@ -127,7 +126,8 @@ export const skuLabels = anyOf(
     flags: 'iu',
     before: '^',
     // "SKU25289" is a number of its own. Some scripts have no spaces after a label.
-    after: '(?:(?<=[\\p{Lo}])|(?![\\p{L}\\p{N}]))\\s*\\.?\\s*[:：#–-]*\\s*',
+    after:
+      '(?:(?<=[\\p{Lo}])|(?![\\p{L}\\p{N}]))(?:\\s?\\([\\p{L} ]{1,20}\\))?\\s*\\.?\\s*[:：#–-]*\\s*',
   },
 );
 

@@ -51,11 +51,20 @@ describe('the heading', () => {
   });
 });
 
+/* cspell:ignore produs */
 describe('the label of a number', () => {
   const sku = (text: string) => read(page(`<p>€ 12,50</p>${button}${text}`))?.sku;
 
   test('is not the beginning of a number', () => {
     expect(sku('<p><b>SKU No.</b> <i>SKU25289</i></p>')).toBe('SKU25289');
+  });
+
+  test.each([
+    '<p>Cód.: M-482</p>',
+    '<p>Cod produs: M-482</p>',
+    '<div><b>SKU (simple)</b></div><div>M-482</div>',
+  ])('is before the number in %s', (text) => {
+    expect(sku(text)).toBe('M-482');
   });
 
   test('needs no space in scripts without spaces', () => {
