@@ -463,6 +463,7 @@ describe('the category', () => {
     ['a path to the name of the product', [home, cups, step('Oat Mug', '/x', 3)], 'Home > Cups'],
     ['a path by its positions', [cups, home], 'Home > Cups'],
     ['none of a path to the product alone', [step('Oat mug', '/x', 1)], null],
+    ['none of the first page alone', [home, step('Oat mug', '/x', 2)], null],
   ])('is %s', (_name, steps, category) => {
     expect(read(jsonLd(sold(euros(9)), trail(...steps)))).toMatchObject({ category });
   });

@@ -257,11 +257,13 @@ describe('a product of OpenGraph', () => {
       'product:price:amount': '9,50',
       'product:price:currency': 'EUR',
     };
-    expect(read(meta({ ...values, 'product:availability': 'in stock' }))).toMatchObject({
+    const stock = { 'product:availability': 'in stock', 'product:condition': 'new' };
+    expect(read(meta({ ...values, ...stock }))).toMatchObject({
       title: 'Mug',
       price: 9.5,
       currency: 'EUR',
       availability: 'InStock',
+      condition: 'New',
     });
   });
 

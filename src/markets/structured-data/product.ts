@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { count, number, object, text } from '../fields.ts';
+import { isHomePath } from '../responses/redirects.ts';
 import { lowestPrice } from '../tracked.ts';
 import { brandName } from './brand.ts';
 import {
@@ -73,6 +74,13 @@ function variantsOf(
   return areVariants && !haveAggregate ? offers.slice(0, maxVariants) : [];
 }
 
+const emptyPictures =
+  /^(?:(?:load(?:ing|er)|spacer|blank|transparent|pixel|placeholder)\.(?:gif|png|svg)|no[-_]?(?:image|photo|picture)s?(?=[-_.\d]).*)$/i;
+
+/** Returns true for the picture that shops show until the one of a product is loaded, or for none. */
+const isEmptyPicture = (address: string): boolean =>
+  emptyPictures.test(new URL(address).pathname.split('/').at(-1)!);
+
 /** Returns the pictures of a product as addresses. */
 function imagesOf(item: JsonObject, data: StructuredData, url: string): string[] {
   const images = Array.isArray(item.image) ? item.image : [item.image];
@@ -81,7 +89,7 @@ function imagesOf(item: JsonObject, data: StructuredData, url: string): string[]
     const [item = {}] = itemsOf(image, data);
     const link = text(image) ?? text(item.url) ?? text(item.contentUrl ?? item.contentURL);
     const address = addressOn(url, link, data.base);
-    if (address !== null) addresses.add(address);
+    if (address !== null && !isEmptyPicture(address)) addresses.add(address);
   }
   return [...addresses].slice(0, maxImages);
 }
@@ -144,6 +152,8 @@ export function categoryOf(
     last.address !== null && withoutQuery(last.address) === withoutQuery(address);
   const isProductStep = isOwnAddress || plainNames.includes(plainName(last.name));
   const steps = isProductStep ? trail.slice(0, -1) : trail;
+  // The first page of a shop alone is no category.
+  if (steps.every(({ address: step }) => step !== null && isHomePath(new URL(step)))) return null;
   return steps.map(({ name }) => name).join(' > ') || null;
 }
 

@@ -163,3 +163,27 @@ describe('a name that is a link', () => {
     expect(readProductPage(open(html))?.values).toMatchObject({ brand: 'Kiln Works' });
   });
 });
+
+describe('a picture', () => {
+  const picture = (attributes: string) =>
+    `<b itemprop="name">Mug</b><img itemprop="image" ${attributes}>`;
+  const imagesOf = (attributes: string) =>
+    readProductPage(open(scoped('Product', '', picture(attributes))))?.values.images;
+
+  test('that is loaded later has the address of the later one', () => {
+    const images = imagesOf('src="/themes/loading.gif" data-src="/mug.jpg"');
+    expect(images).toEqual([expect.stringMatching(/\/mug\.jpg$/)]);
+  });
+
+  test.each(['/img/loading.gif?v=1', '/no-image-2048_348x.gif', '/spacer.png', '/no_photo.jpg'])(
+    'is none at %s',
+    (source) => {
+      expect(imagesOf(`src="${source}"`) ?? []).toEqual([]);
+    },
+  );
+
+  test('can be one of a loading dock or a blank canvas', () => {
+    expect(imagesOf('src="/loading-dock.jpg"')).toHaveLength(1);
+    expect(imagesOf('src="/blank-canvas.png"')).toHaveLength(1);
+  });
+});

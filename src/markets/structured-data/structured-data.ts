@@ -386,6 +386,8 @@ function memberText(element: Element, members: readonly string[]): string {
   const valueAttribute = isLinkedName ? undefined : valueAttributes[element.name];
   return (
     attribute(element, 'content') ??
+    // A picture that is loaded later has another one as its source until then.
+    attribute(element, element.name === 'img' ? 'data-src' : '') ??
     attribute(element, valueAttribute ?? '') ??
     (members.some(isPriceMember) ? priceWords(element) : words(element)) ??
     ''
