@@ -77,7 +77,7 @@ function variantsOf(
 const emptyPictures =
   /^(?:(?:load(?:ing|er)|spacer|blank|transparent|pixel|placeholder)\.(?:gif|png|svg)|no[-_]?(?:image|photo|picture)s?(?=[-_.\d]).*)$/i;
 
-/** Returns true for the picture that shops show until the one of a product is loaded, or for none. */
+/** Returns true for the picture of no product: one that is shown until another is loaded. */
 const isEmptyPicture = (address: string): boolean =>
   emptyPictures.test(new URL(address).pathname.split('/').at(-1)!);
 
