@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +40,13 @@ describe('diagnose()', () => {
       remedy: expect.stringContaining('GLEANER_ORIGINS'),
     });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('ends without sites to request', async () => {
+    const names = [];
+    for await (const { name } of diagnose(config, { offline: false })) names.push(name);
+    expect(names.filter((name) => name === 'origins')).toHaveLength(1);
+    expect(names.at(-1)).toBe('messages to operators');
   });
 
   test('names the settings that a service in use lacks', async () => {
@@ -112,6 +120,23 @@ describe('diagnose()', () => {
     expect(found.get('HTTP port')).toMatchObject({
       state: 'warning',
       message: `${port} is in use`,
+    });
+  });
+
+  test.each([
+    ['the REST API', '/health', '{"status":"ok"}'],
+    ['the gRPC port', '/grpc.health.v1.Health/Check', '{"status":"SERVING"}'],
+  ])('recognizes %s of a running service', async (_name, path, body) => {
+    const server = createHttpServer((request, response) => {
+      response.setHeader('x-request-id', '1').end(request.url === path ? body : '');
+    }).listen(0, config.host);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const found = await diagnoseAll({ httpPort: port });
+    server.close();
+    expect(found.get('HTTP port')).toMatchObject({
+      state: 'ok',
+      message: `${port} is that of the running service`,
     });
   });
 

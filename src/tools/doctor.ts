@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { describeListenError, type PortSetting } from '../app/ops-port.ts';
+import { serviceAddress } from '../app/ports.ts';
 import { checkStoredFiles } from '../backup/stored-files.ts';
 import { withTimeout } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
@@ -141,10 +142,36 @@ async function diagnosePort(
   });
   server.close();
   if (code === null) return ok(name, `${port} is free`);
+  if (code === 'EADDRINUSE' && (await isGleaner(host, port)))
+    return ok(name, `${port} is that of the running service`);
   const { message, remedy } = describeListenError(code, host, port, setting);
-  return code === 'EADDRINUSE'
-    ? warning(name, message, `If that is not Gleaner itself: ${remedy}`)
-    : error(name, message, remedy);
+  return code === 'EADDRINUSE' ? warning(name, message, remedy) : error(name, message, remedy);
+}
+
+/** Requests that the ports of the service respond to without a key, each with the response. */
+const probes = [
+  { path: '/health', init: {}, body: '{"status":"ok"}' },
+  {
+    path: '/grpc.health.v1.Health/Check',
+    init: { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } },
+    body: '{"status":"SERVING"}',
+  },
+];
+/** Timeout for the response of a port, in milliseconds. */
+const probeMs = 2_000;
+
+/** Returns true if a port of this machine responds as the REST API or the gRPC port do. */
+async function isGleaner(host: string, port: number): Promise<boolean> {
+  const address = serviceAddress(host, port);
+  const responds = probes.map(async ({ path, init, body }) => {
+    const response = await fetch(`${address}${path}`, {
+      ...init,
+      signal: AbortSignal.timeout(probeMs),
+    });
+    return response.headers.has('x-request-id') && (await response.text()) === body;
+  });
+  const results = await Promise.allSettled(responds);
+  return results.some((result) => result.status === 'fulfilled' && result.value);
 }
 
 /** Checks that scheduled backups can be written, if they go to a folder. */
@@ -287,7 +314,8 @@ async function* diagnoseOrigins(config: Config, offline: boolean): AsyncGenerato
     yield error('origins', unknown.join('; '), 'Correct the file that GLEANER_ORIGINS names.');
     return;
   }
-  if (offline) return;
+  // The check of the settings reports that there are none.
+  if (offline || config.origins.size === 0) return;
   const skews: number[] = [];
   for await (const check of checkOrigins(config, { note: () => {} })) {
     if (check.clockSkewMs !== null) skews.push(-check.clockSkewMs);
