@@ -1,8 +1,9 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { GroupCommand } from './group-command.ts';
 import type { Io } from './io.ts';
 
 /** The root command of a run, with its streams. */
-export class CommandProgram extends Command {
+export class CommandProgram extends GroupCommand {
   readonly io: Io;
   /** Exit code of a run without an error. */
   exitCode = 0;

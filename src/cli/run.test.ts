@@ -60,6 +60,24 @@ describe('runCli()', () => {
     ]);
   });
 
+  test.each([
+    [
+      'webhook test',
+      "'webhook test'. Commands of webhook: show, set, rotate. Did you mean delivery test or destination test?",
+    ],
+    ['schedule shw', /: create, list, .*, delete\. Did you mean schedule show\?\n$/],
+    ['key sunshine', "'key sunshine'. Commands of key: list, create, revoke"],
+    ['submit', "'submit'. Did you mean job submit?"],
+    ['jobs', "'jobs'. Did you mean job?"],
+    ['prices', "'prices'. Did you mean kind list, rule create, or open?"],
+    ['sunshine', "'sunshine'. Run gleaner --help for the commands"],
+  ])('names the commands that "%s" could be', async (line, text) => {
+    const [code, , error] = await run(line.split(' '));
+    expect(code).toBe(2);
+    if (typeof text === 'string') expect(error).toBe(`gleaner: unknown command ${text}\n`);
+    else expect(error).toMatch(text);
+  });
+
   test('reads paths relative to its folder, in its arguments and its settings', async () => {
     writeFileSync(join(folder, '.env'), 'GLEANER_DATA_DIR=from-file\n');
     const [code, , error] = await run(['audit']);
