@@ -162,8 +162,7 @@ describe('a retry', () => {
     const balance = await fixture.balance(userId);
     await expect(again(jobId)).rejects.toMatchObject({
       code: 'conflict',
-      message:
-        'A retry cannot succeed: 0 of 1 failed units are retried. The failure of the others is final: 1 page_private.',
+      message: 'A retry cannot succeed. Every failure is final: 1 page_private.',
     });
     expect(await fixture.balance(userId)).toBe(balance);
     expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toEqual(

@@ -206,7 +206,7 @@ async function planDerived(
   if (groups.length === 0)
     throw new Fault(
       'conflict',
-      `A ${derivation.words.noun} cannot succeed: ${await derivation.warning(context, source)}`,
+      `A ${derivation.words.noun} cannot succeed. ${await derivation.warning(context, source)}`,
     );
   return { groups, region: source.region, params: source.params };
 }
@@ -259,7 +259,7 @@ async function failedUnits(context: JobContext, source: Job): Promise<Plan['grou
 }
 
 /**
- * Returns the sentence about failed units that a retry leaves out, or null if it leaves out none.
+ * Returns what to say of the failed units that a retry leaves out, or null if it leaves out none.
  */
 export async function retryWarning(context: JobContext, source: Job): Promise<string | null> {
   const groups = await groupFaults(context, source);
@@ -268,6 +268,7 @@ export async function retryWarning(context: JobContext, source: Job): Promise<st
   const failedCount = countUnits(groups);
   const retriedCount = failedCount - countUnits(final);
   const codes = final.map(({ code, units }) => `${units} ${code}`).join(', ');
+  if (retriedCount === 0) return `Every failure is final: ${codes}.`;
   const retried = `${retriedCount} of ${failedCount} failed units are retried.`;
   return `${retried} The failure of the others is final: ${codes}.`;
 }
