@@ -31,12 +31,10 @@ const usageColumns: PrintedColumn<UsageDay>[] = [
   { name: 'GRANTED', text: ({ granted }) => count(granted), isNumber: true },
 ];
 
-/**
- * Returns the state of an account that is not active: "deleted" or "suspended". Otherwise empty.
- */
+/** Returns the state of an account: "deleted", "suspended", or "active". */
 export const accountStatus = ({ suspended, deletedAt }: Account): string => {
   if (deletedAt !== undefined) return 'deleted';
-  return suspended ? 'suspended' : '';
+  return suspended ? 'suspended' : 'active';
 };
 
 /** Formats an account as names and values, followed by others. */
