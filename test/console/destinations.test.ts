@@ -124,7 +124,7 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     await waitForText(page, 'minimum 100%');
     // The tab that is shown first depends on whether the job was approved by then.
     await click(page, 'tab', 'Results');
-    await waitForText(page, 'of 40 records violate the schema');
+    await waitForText(page, 'of 40 records have missing or wrong fields');
     expect(fileOf(jobId)).toBeUndefined();
 
     await click(page, 'button', 'Release');

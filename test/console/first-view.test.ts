@@ -103,7 +103,7 @@ describe.skipIf('missing' in chromium)(`the first view on a phone${skipped}`, ()
   });
 
   test('of a job requests its records at the same time, and loads 205 kB of code in 11 files', async () => {
-    const seen = await view(`/jobs/${jobId}`, 'violate the schema');
+    const seen = await view(`/jobs/${jobId}`, 'missing or wrong fields');
     const calls = seen.requests.filter((name) => /^[A-Z][A-Za-z]+$/.test(name));
     expect(calls.slice(0, 2)).toEqual(['GetJob', 'ListRecords']);
     expect(calls.filter((name) => name === 'ListRecords')).toHaveLength(1);

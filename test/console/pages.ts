@@ -33,7 +33,7 @@ export const pageVisits = ({
     name: 'job-results',
     path: `/jobs/${partial}?tab=results`,
     role: 'operator',
-    shows: 'violate the schema',
+    shows: 'missing or wrong fields',
   },
   { name: 'job-waiting', path: `/jobs/${waiting}`, role: 'operator', shows: 'Approve' },
   {
@@ -74,7 +74,7 @@ export const pageVisits = ({
     shows: 'Set KEY to an API key',
   },
   { name: 'own-jobs', path: '/jobs', role: 'user', shows: 'Variant sold' },
-  { name: 'own-job', path: `/jobs/${partial}`, role: 'user', shows: 'violate the schema' },
+  { name: 'own-job', path: `/jobs/${partial}`, role: 'user', shows: 'missing or wrong fields' },
   { name: 'job-details', path: `/jobs/${partial}?tab=details`, role: 'user', shows: 'Duration' },
   { name: 'job-held', path: `/jobs/${held}`, role: 'user', shows: 'Deliveries held' },
   { name: 'schedules', path: '/schedules', role: 'user', shows: 'Evening prices' },
@@ -98,7 +98,7 @@ export const pageVisits = ({
     shows: 'Add item',
   },
   { name: 'test-own-jobs', path: '/jobs', role: 'tester', shows: 'Test data' },
-  { name: 'test-job', path: `/jobs/${tested}`, role: 'tester', shows: 'violate the schema' },
+  { name: 'test-job', path: `/jobs/${tested}`, role: 'tester', shows: 'missing or wrong fields' },
   { name: 'test-keys', path: '/keys', role: 'tester', shows: 'Test data' },
   { name: 'nowhere', path: '/nowhere', role: 'user', shows: 'This page does not exist' },
 ];

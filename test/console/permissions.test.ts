@@ -63,7 +63,7 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     const viewer = { user_id: operatorId, operator_role: 'viewer' };
     const page = await openWith(viewer, `/jobs/${body.job_id}?tab=results`);
     await waitForText(page, "This call needs an operator key with the role 'approver'");
-    await waitForText(page, '0 of 1 records violate the schema');
+    await waitForText(page, '0 of 1 records have missing or wrong fields');
     expect(await page.$(named('textbox', 'Search'))).toBeNull();
     const { entries } = await suite.env.api.operator('ListAuditEntries', { target: body.job_id });
     expect(entries.filter(({ action }: { action: string }) => action === 'ListRecords')).toEqual(

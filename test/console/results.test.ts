@@ -150,7 +150,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     const { records } = (await suite.env.api.get(user, `/v1/jobs/${jobId}/records`)).body;
     const page = await openAsOperator(`/jobs/${jobId}?tab=results`);
     await waitForText(page, records[0].item.title);
-    await waitForText(page, 'records violate the schema');
+    await waitForText(page, 'records have missing or wrong fields');
     await click(page, 'button', 'Columns');
     await waitForText(page, 'product.title');
     await page.keyboard.press('Escape');

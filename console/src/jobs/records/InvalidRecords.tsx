@@ -4,7 +4,7 @@ import { JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import { pollMs } from '../../ui/queries.ts';
 
-/** Number of records that violate the schema; nothing if no records were counted. */
+/** Number of records with missing or wrong fields; nothing if no records were counted. */
 export function InvalidRecords({ jobId, ended }: { jobId: string; ended: boolean }) {
   const { data } = useQuery(
     JobService.method.getQuality,
@@ -17,7 +17,7 @@ export function InvalidRecords({ jobId, ended }: { jobId: string; ended: boolean
     // Its line is kept free until the numbers are known, so that nothing moves.
     <Text size="xs" mih={18} c={invalid > 0n ? 'var(--mantine-color-error)' : 'dimmed'}>
       {records !== undefined &&
-        `${formatCount(invalid)} of ${formatCount(records)} records violate the schema`}
+        `${formatCount(invalid)} of ${formatCount(records)} records have missing or wrong fields`}
     </Text>
   );
 }
