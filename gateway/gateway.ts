@@ -8,7 +8,7 @@ import { quote } from '../src/contract/problem-texts.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
-import { nearestPath } from './paths/nearest-path.ts';
+import { nearestPaths } from './paths/nearest-path.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
 import {
@@ -168,8 +168,9 @@ export function createGateway(options: GatewayOptions): RequestListener {
       .map((path) => ({ path, template: parse(path) })),
   ];
   const notFound: RequestHandler = (request) => {
-    const nearest = nearestPath(segmentsOf(request.originalUrl) ?? [], documentedPaths);
-    const hint = nearest === undefined ? '' : `. Did you mean ${nearest}?`;
+    const nearest = nearestPaths(segmentsOf(request.originalUrl) ?? [], documentedPaths);
+    const paths = new Intl.ListFormat('en', { type: 'disjunction' }).format(nearest);
+    const hint = paths === '' ? '' : `. Did you mean ${paths}?`;
     throw new Fault('not_found', `No such path: ${quote(request.path)}${hint}`);
   };
   const failed: ErrorRequestHandler = (error, _request, response, _next) => {

@@ -7,36 +7,49 @@ export interface ServedPath {
   template: Template;
 }
 
-/** Served path that differs from a requested one in one segment. */
+/** Served path that differs from a requested one in one run of segments. */
 interface NearPath {
   path: string;
   /** The differing segments; '' where one side has none, or for a variable. */
   requested: string;
   served: string;
+  /** Segments of the longer run. */
+  differingCount: number;
   /** Number of literals that both have. */
   literalCount: number;
 }
 
+/** Maximum number of segments that differ, and literals that two differing ones require. */
+const maxDiffering = 2;
+const minLiterals = 2;
+/** Paths that nearestPaths() returns; more would be no hint. */
+const maxPaths = 6;
+
 /**
- * Returns the served path that is closest to an unknown one: it has one segment more, less, or
- * replaced. Of several, those with the most literals in common count, and their differing segments
- * must be spelled alike. Undefined if there is none.
+ * Returns the served paths that are closest to an unknown one: up to two segments beside each other
+ * are missing, added, or replaced. Of those with the most literals in common and then the fewest
+ * such segments, the one that is spelled alike is returned alone. Empty if there is none, or
+ * more than six.
  */
-export function nearestPath(
+export function nearestPaths(
   segments: readonly string[],
   served: readonly ServedPath[],
-): string | undefined {
+): readonly string[] {
   const near = served.map((each) => compare(segments, each)).filter((each) => each !== undefined);
   const literalCount = Math.max(...near.map((each) => each.literalCount));
-  const nearest = near.filter((each) => each.literalCount === literalCount);
-  if (new Set(nearest.map(({ path }) => path)).size === 1) return nearest[0]!.path;
-  return nearest.find(({ requested, served: segment }) => {
-    const alike = suggest(requested, nearest.map((each) => each.served).filter(Boolean));
-    return requested !== '' && segment === alike;
-  })?.path;
+  const closest = near.filter((each) => each.literalCount === literalCount);
+  const differingCount = Math.min(...closest.map((each) => each.differingCount));
+  const nearest = closest.filter((each) => each.differingCount === differingCount);
+  const alike = nearest.find(({ requested, served: segment }) => {
+    const candidates = nearest.map((each) => each.served).filter(Boolean);
+    return requested !== '' && segment === suggest(requested, candidates);
+  });
+  if (alike !== undefined) return [alike.path];
+  const paths = new Set(nearest.map(({ path }) => path));
+  return paths.size > maxPaths ? [] : [...paths];
 }
 
-/** Compares two paths. Undefined unless they differ in one segment and have another in common. */
+/** Compares two paths. Undefined unless they differ in few segments and have others in common. */
 function compare(
   requested: readonly string[],
   { path, template: { segments: served } }: ServedPath,
@@ -47,15 +60,20 @@ function compare(
   while (start < shorter && matches(requested[start]!, served[start]!)) start += 1;
   let end = 0;
   while (end < shorter - start && matches(requested.at(-1 - end)!, served.at(-1 - end)!)) end += 1;
-  const commonCount = start + end;
-  if (commonCount === 0 || longer - commonCount !== 1) return undefined;
+  const differingCount = longer - start - end;
+  if (start + end === 0 || differingCount === 0 || differingCount > maxDiffering) return undefined;
   const common = [...served.slice(0, start), ...served.slice(served.length - end)];
-  const differing = commonCount < served.length ? served[start]! : undefined;
+  const literalCount = common.filter(({ kind }) => kind === 'literal').length;
+  if (differingCount > 1 && literalCount < minLiterals) return undefined;
   return {
     path,
-    requested: commonCount < requested.length ? requested[start]! : '',
-    served: differing?.kind === 'literal' ? differing.text : '',
-    literalCount: common.filter(({ kind }) => kind === 'literal').length,
+    requested: requested.slice(start, requested.length - end).join('/'),
+    served: served
+      .slice(start, served.length - end)
+      .map((segment) => (segment.kind === 'literal' ? segment.text : ''))
+      .join('/'),
+    differingCount,
+    literalCount,
   };
 }
 

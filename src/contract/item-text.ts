@@ -3,6 +3,7 @@ import {
   item_hosts as hostsOption,
   item_pattern as patternOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { quote } from './problem-texts.ts';
 
 /** Returns true if a message declares how people write the id or the address of its item. */
 export const hasItemText = (message: DescMessage): boolean =>
@@ -21,6 +22,17 @@ export function parseItemText(message: DescMessage, text: string): Record<string
   const groups = pattern === '' ? undefined : new RegExp(pattern).exec(itemText)?.groups;
   if (groups === undefined) return null;
   return Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Returns the end of a message about a value that is the id or the address of an item: the fields
+ * to send in its place. Empty for another value.
+ */
+export function itemHint(message: DescMessage, value: unknown): string {
+  const item = typeof value === 'string' ? parseItemText(message, value) : null;
+  return item === null
+    ? ''
+    : `. Send ${JSON.stringify(item)} in place of ${quote(value as string)}`;
 }
 
 /** Returns true for a web address, also as browsers show it, without its scheme. */

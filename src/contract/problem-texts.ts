@@ -8,7 +8,11 @@ export type ProblemText = Pick<Problem, 'msg' | 'type'>;
 
 /** Creates problems with pydantic's types and messages, and with the value if there is one. */
 export const problemText = {
-  missing: (): ProblemText => ({ type: 'missing', msg: 'Field required' }),
+  missing: (hint = ''): ProblemText => ({ type: 'missing', msg: `Field required${hint}` }),
+  notObject: (hint = ''): ProblemText => ({
+    type: 'model_attributes_type',
+    msg: `Input should be an object${hint}`,
+  }),
   tooShort: (minimum: bigint | number): ProblemText => ({
     type: 'string_too_short',
     msg: `String should have at least ${count(minimum, 'character')}`,
@@ -24,7 +28,7 @@ export const problemText = {
   },
   notOneOf: (allowed: readonly string[], value: string): ProblemText => ({
     type: 'enum',
-    msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}`,
+    msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}${hint(value, allowed)}`,
   }),
   unknown: (what: string, name: string, names: readonly string[]): ProblemText => ({
     type: 'extra_forbidden',
@@ -60,6 +64,12 @@ export const problemText = {
   }),
   wrong: (msg: string): ProblemText => ({ type: 'value_error', msg }),
 };
+
+/** Returns the question which choice a value stands for, or '' if none is close. */
+function hint(value: string, allowed: readonly string[]): string {
+  const question = didYouMean(value, allowed.filter(Boolean));
+  return question === '' ? '' : `.${question}`;
+}
 
 /** Returns the way from the number of a task to the id of its job, or '' for another text. */
 function taskHint(value: string): string {

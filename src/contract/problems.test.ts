@@ -7,6 +7,7 @@ import {
   MktaService,
   SubmitVariantSoldRequestSchema,
 } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { MkteService, SubmitPdpBulkRequestSchema } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import {
   CreateUserRequestSchema,
   GrantCreditsRequestSchema,
@@ -42,6 +43,17 @@ test('describes every violated rule with its location, type and value', () => {
       msg: `String should be 1 to 20 digits, not "abc"`,
     },
     { loc: ['body', 'items', 1, 'shop_id'], type: 'missing', msg: 'Field required' },
+  ]);
+});
+
+test('names the choice that a value stands for, and the fields of an address in place of an id', () => {
+  const address = 'https://www.e.example.de/dp/B0GLN00001';
+  const message = create(SubmitPdpBulkRequestSchema, {
+    items: [{ asin: address, country: 'Germany' }],
+  });
+  expect(problemsOf(MkteService.method.submitPdpBulk, message).map(({ msg }) => msg)).toEqual([
+    `String should be 10 letters and digits, not "${address}". Send {"country":"de","asin":"B0GLN00001"} in place of "${address}"`,
+    expect.stringMatching(/'ca', not "Germany"\. Did you mean de\?$/),
   ]);
 });
 

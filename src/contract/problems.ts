@@ -17,6 +17,7 @@ import {
   type StringRules,
 } from '../../gen/gleaner/validate/rules_pb.ts';
 import { Fault, type Problem } from './fault.ts';
+import { isAddress, itemHint } from './item-text.ts';
 import { maxProblems, type ProblemText, problemText, quote } from './problem-texts.ts';
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
 import { rulesOf } from './rules.ts';
@@ -155,7 +156,10 @@ function describe(
   value: unknown,
 ): ProblemText {
   if (violation.ruleId === 'required') return describeMissing(field, rules);
-  return describeByType(violation, rules, value) ?? problemText.wrong(`Value ${violation.message}`);
+  const text =
+    describeByType(violation, rules, value) ?? problemText.wrong(`Value ${violation.message}`);
+  if (field === undefined || typeof value !== 'string' || !isAddress(value)) return text;
+  return { ...text, msg: `${text.msg}${itemHint(field.parent, value)}` };
 }
 
 function describeMissing(field: DescField | undefined, rules: FieldRules | undefined): ProblemText {

@@ -15,5 +15,6 @@ test.each([
 
 test('didYouMean() is empty without a close name', () => {
   expect(didYouMean('mkte1', ['mkta', 'mkte'])).toBe(' Did you mean mkte?');
-  expect(didYouMean('amazon', ['mkta', 'mkte'])).toBe('');
+  expect(didYouMean('Amazon', ['mkta', 'mkte'])).toBe(' Did you mean mkte?');
+  expect(didYouMean('ebay', ['mkta', 'mkte'])).toBe('');
 });

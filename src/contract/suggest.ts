@@ -1,11 +1,16 @@
+import { namedChoice } from './known-names.ts';
+
 /**
- * Returns the known name that a misspelled name most likely stands for, or undefined if none is
- * close.
+ * Returns the known name that another name most likely stands for: the one that it names in other
+ * words, or the one that it misspells. Undefined if none is close.
  */
 export function suggest(name: string, names: Iterable<string>): string | undefined {
+  const knownNames = [...names];
+  const named = namedChoice(name, knownNames);
+  if (named !== undefined) return named;
   const lowerCaseName = name.slice(0, maxLength).toLowerCase();
   let best: { name: string; distance: number } | undefined;
-  for (const candidate of names) {
+  for (const candidate of knownNames) {
     const length = Math.max(lowerCaseName.length, candidate.length);
     const distance = distanceOf(lowerCaseName, candidate.toLowerCase());
     if (

@@ -3,11 +3,8 @@ import { marketPath, requireMarket } from './market-names.ts';
 
 test.each([
   ['mkte', 'mkte'],
+  ['MKT-E', 'mkte'],
   ['Amazon', 'mkte'],
-  ['tiktok', 'mktd'],
-  ['TikTok Shop', 'mktd'],
-  ['tiktok-shop', 'mktd'],
-  ['shopify', 'mktf'],
   ['shop', 'shop'],
   ['', ''],
 ])('marketPath() resolves %j to %j', (text, path) => {

@@ -1,20 +1,13 @@
 import { marketTitles } from '../../../gen/job-names.ts';
 import { knownMarkets } from '../../contract/job-types.ts';
+import { namedChoice } from '../../contract/known-names.ts';
 import { UsageError } from './exit.ts';
-
-const kebabCase = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
 /**
  * Returns the path segment of a marketplace by its name or the first words of it: "mktd" for
  * "TikTok Shop", "tiktok-shop", and "tiktok". Returns other texts unchanged.
  */
-export function marketPath(text: string): string {
-  const name = kebabCase(text);
-  const found = Object.entries(marketTitles).find(([, title]) =>
-    `${kebabCase(title)}-`.startsWith(`${name}-`),
-  );
-  return found?.[0] ?? text;
-}
+export const marketPath = (text: string): string => namedChoice(text, knownMarkets) ?? text;
 
 /**
  * Returns the path segment of a marketplace. Throws a UsageError that lists them with their names.

@@ -13,7 +13,8 @@ import {
   json as jsonOption,
   refuses_misspelled as refusesMisspelledOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
-import { problemText } from '../problem-texts.ts';
+import { isAddress, itemHint } from '../item-text.ts';
+import { problemText, quote } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
 import { suggest } from '../suggest.ts';
@@ -42,6 +43,8 @@ export type ReadMembers = (
 
 interface Member {
   name: string;
+  /** Message that has the member. */
+  parent: DescMessage;
   required: boolean;
   isText: boolean;
   read: ReadValue;
@@ -71,8 +74,7 @@ export function messageReader(schema: DescMessage): ReadValue {
   // As in the query of a submission: a misspelled limit must not be left out.
   const noteUnknown = schema.typeName === SubmitOptionsSchema.typeName ? refuseOption : ignoreField;
   return (value, state) => {
-    if (!isMembers(value))
-      return refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
+    if (!isMembers(value)) return refuse(state, problemText.notObject(itemHint(schema, value)));
     const message = create(schema);
     readMembers(readableMembers, value, message, state, noteUnknown);
     return message;
@@ -150,7 +152,7 @@ function readMembers(
     const value = input[member.name];
     if (value !== undefined) declaredCount += 1;
     if (value === undefined || (value === null && !member.required))
-      readAbsent(member, message, state);
+      readAbsent(member, input, message, state);
     else readPresent(member, value, message, state);
   }
   // Counted first, since this runs for every item of a large request and unknown members are rare.
@@ -186,18 +188,38 @@ const refuseMisspelled: NoteUnknown = (state, name, names, input) => {
 };
 
 function readAbsent(
-  { name, required, fallback }: Member,
+  member: Member,
+  input: Readonly<Record<string, unknown>>,
   message: Message,
   state: ReadState,
 ): void {
-  if (!required) {
-    fallback?.(message);
+  if (!member.required) {
+    member.fallback?.(message);
     return;
   }
-  state.path.push(name);
-  refuse(state, problemText.missing());
+  state.path.push(member.name);
+  refuse(state, problemText.missing(missingHint(member, input)));
   state.path.pop();
 }
+
+/**
+ * Returns what to send for a missing member, by an unknown one that is spelled alike or that is the
+ * address of an item. Empty if there is neither.
+ */
+function missingHint({ name, parent }: Member, input: Readonly<Record<string, unknown>>): string {
+  const names = new Set(parent.fields.map(restName));
+  const unknownNames = Object.keys(input)
+    .slice(0, maxHintNames)
+    .filter((candidate) => !names.has(candidate));
+  const alike = suggest(name, unknownNames);
+  if (alike !== undefined) return `. Send ${quote(name)} in place of ${quote(alike)}`;
+  const values = unknownNames.map((other) => input[other]);
+  const address = values.find((value) => typeof value === 'string' && isAddress(value));
+  return itemHint(parent, address);
+}
+
+/** Members that missingHint() compares, since callers can send any number. */
+const maxHintNames = 20;
 
 function readPresent(member: Member, value: unknown, message: Message, state: ReadState): void {
   state.path.push(member.name);
@@ -213,6 +235,7 @@ function memberOf(field: DescField): Member {
   if (name in Object.prototype) throw new Error(`${field}: ${name} cannot be a name in JSON`);
   return {
     name,
+    parent: field.parent,
     required: isRequired(field),
     isText: field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING,
     read: fieldReader(field),
@@ -239,8 +262,7 @@ function elementReader(field: DescField): ReadValue {
 }
 
 const readJsonText: ReadValue = (value, state) => {
-  if (!isMembers(value))
-    return refuse(state, { type: 'model_attributes_type', msg: 'Input should be an object' });
+  if (!isMembers(value)) return refuse(state, problemText.notObject());
   // The text is read as a request later, where 1.0 and 1 differ.
   state.numericIdentifiers = true;
   return formatJson(value);

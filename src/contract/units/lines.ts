@@ -1,3 +1,4 @@
+import { namedChoice } from '../known-names.ts';
 import type { UnitColumns } from './columns.ts';
 import type { Layout } from './layout.ts';
 import { type FileUnits, listLayout, type ReadUnitsOptions, readRows } from './read-units.ts';
@@ -61,7 +62,7 @@ export function cellsOfLine(columns: UnitColumns, line: string): string[] {
       ? []
       : (lastSeparator.exec(line)?.map((cell) => cell.trim()) ?? []);
   if (region === '' || isItem(columns, region)) return [line];
-  const isRegion = columns.choices.get(columns.regionField!)!.includes(region.toLowerCase());
+  const isRegion = namedChoice(region, columns.choices.get(columns.regionField!)!) !== undefined;
   const isSplit = isRegion
     ? canPrecedeRegion(columns, item, line)
     : // Reported as an unknown region.

@@ -30,6 +30,17 @@ describe('readUnits()', () => {
     expect(units).toEqual([{ formattedId: 'ps--a-1', sku: 'a-1-2' }]);
   });
 
+  test('reads the choice that a cell names in other words', () => {
+    const file = 'asin,country\nB0GLN00001,Germany\nB0GLN00002,GB\nB0GLN00003,en-CA\n';
+    const { units } = read(pages, `${file}B0GLN00004,Austria\n`);
+    expect(units.map((unit) => typeof unit === 'object' && unit.country)).toEqual([
+      'de',
+      'uk',
+      'ca',
+      'Austria',
+    ]);
+  });
+
   test('ignores other columns and names them', () => {
     expect(read(items, 'item_id,Note,shop_id,,price\n1,a,2,b,\n')).toEqual({
       units: [{ item_id: '1', shop_id: '2' }],

@@ -1,4 +1,5 @@
 import { isAddress } from '../item-text.ts';
+import { namedChoice } from '../known-names.ts';
 import { maxProblems, quote } from '../problem-texts.ts';
 import type { UnitColumns } from './columns.ts';
 import { type CsvRow, readCsv } from './csv.ts';
@@ -196,12 +197,12 @@ function addAddress(
 }
 
 /**
- * Returns a value in the case that its field takes: lower case for a choice, and upper case for an
- * id that is one only in upper case.
+ * Returns a value as its field takes it: the choice that it names, such as "de" for "Germany", and
+ * upper case for an id that is one only in upper case.
  */
 function normalizeValue(columns: UnitColumns, field: string, value: string): string {
-  const choice = value.toLowerCase();
-  if (columns.choices.get(field)?.includes(choice)) return choice;
+  const choice = namedChoice(value, columns.choices.get(field) ?? []);
+  if (choice !== undefined) return choice;
   const id = value.toUpperCase();
   if (id === value || !columns.addressFields.includes(field)) return value;
   if (columns.parseAddress(value) !== null) return value;
