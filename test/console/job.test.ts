@@ -150,6 +150,23 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     await waitForText(page, 'No failures so far');
   });
 
+  test('shares the file of a job with anyone, and its page with a reader', async () => {
+    const user = await createUser('Share Ltd', 1_000);
+    const items = [{ product_id: '1729000077011', country: 'th' }];
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+    await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const page = await open(user.key, `/jobs/${body.job_id}`);
+    await click(page, 'button', 'More actions');
+    await click(page, 'menuitem', 'Share results');
+    const shownIn = async (label: string) => {
+      const region = await page.waitForSelector(`[aria-label="${label}"]`);
+      return region!.evaluate(({ textContent }) => textContent);
+    };
+    const { status } = await fetch(await shownIn('Link to the file'));
+    expect(status).toBe(200);
+    expect(await shownIn('Link to this page')).toBe(page.url().split('?', 1)[0]);
+  });
+
   test('runs a job again with its request, and shows it as a command', async () => {
     const user = await createUser('Repeat Ltd', 1_000);
     const items = [{ product_id: '1729000077011' }, { product_id: '1729000077012' }].map(

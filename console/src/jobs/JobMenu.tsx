@@ -1,5 +1,5 @@
 import { ActionIcon } from '@mantine/core';
-import { IconDots, IconTerminal2, IconTrash } from '@tabler/icons-react';
+import { IconDots, IconShare, IconTerminal2, IconTrash } from '@tabler/icons-react';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
@@ -9,10 +9,11 @@ import { MenuButton } from '../ui/popup/MenuButton.tsx';
 import type { MenuAction } from '../ui/popup/MenuDropdown.tsx';
 
 const CurlModal = lazy(async () => ({ default: (await import('./CurlModal.tsx')).CurlModal }));
+const ShareModal = lazy(async () => ({ default: (await import('./ShareModal.tsx')).ShareModal }));
 
 /** Menu with the rare actions of a job. */
 export function JobMenu({ job }: { job: Job }) {
-  const [dialog, setDialog] = useState<'curl' | 'delete' | null>(null);
+  const [dialog, setDialog] = useState<'share' | 'curl' | 'delete' | null>(null);
   const call = JobService.method.deleteFiles;
   const refusal = useRefusal(call);
   const { run } = useAction(call, 'Files deleted.');
@@ -23,6 +24,7 @@ export function JobMenu({ job }: { job: Job }) {
     button.current?.focus();
   };
   const actions: MenuAction[] = [
+    { label: 'Share results', icon: IconShare, run: () => setDialog('share') },
     { label: 'Copy as curl', icon: IconTerminal2, run: () => setDialog('curl') },
   ];
   if (job.ended && !job.filesDeletedAt && job.success > 0)
@@ -40,7 +42,10 @@ export function JobMenu({ job }: { job: Job }) {
           <IconDots size={16} aria-hidden />
         </ActionIcon>
       </MenuButton>
-      <Suspense>{dialog === 'curl' && <CurlModal job={job} close={close} />}</Suspense>
+      <Suspense>
+        {dialog === 'share' && <ShareModal job={job} close={close} />}
+        {dialog === 'curl' && <CurlModal job={job} close={close} />}
+      </Suspense>
       <Confirmation
         opened={dialog === 'delete'}
         title="Delete the files of this job?"
