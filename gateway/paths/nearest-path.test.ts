@@ -26,6 +26,7 @@ test.each([
     '/shop/orders/7/invoice',
     ['/shop/orders/{number}', '/shop/orders/{number}/lines', '/shop/orders/{number}/notes'],
   ],
+  ['/shop/deliveries/7', []],
   ['/', []],
   ['/nothing', []],
   ['/shop/a/b/c/d/e', []],

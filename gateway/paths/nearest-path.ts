@@ -19,7 +19,7 @@ interface NearPath {
   literalCount: number;
 }
 
-/** Maximum number of segments that differ, and literals that two differing ones require. */
+/** Maximum number of segments that differ, and literals that several paths or segments require. */
 const maxDiffering = 2;
 const minLiterals = 2;
 /** Paths that nearestPaths() returns; more would be no hint. */
@@ -28,8 +28,8 @@ const maxPaths = 6;
 /**
  * Returns the served paths that are closest to an unknown one: up to two segments beside each other
  * are missing, added, or replaced. Of those with the most literals in common and then the fewest
- * such segments, the one that is spelled alike is returned alone. Empty if there is none, or
- * more than six.
+ * such segments, the one that is spelled alike is returned alone. Empty if there is none,
+ * more than six, or several with a single literal in common.
  */
 export function nearestPaths(
   segments: readonly string[],
@@ -46,7 +46,8 @@ export function nearestPaths(
   });
   if (alike !== undefined) return [alike.path];
   const paths = new Set(nearest.map(({ path }) => path));
-  return paths.size > maxPaths ? [] : [...paths];
+  const isClose = paths.size === 1 || literalCount >= minLiterals;
+  return isClose && paths.size <= maxPaths ? [...paths] : [];
 }
 
 /** Compares two paths. Undefined unless they differ in few segments and have others in common. */
