@@ -141,5 +141,7 @@ test('reports a key with invalid characters as invalid, and an empty one as miss
   await expect(authenticate('Bearer gl_…')).rejects.toThrow(
     /^The API key is not valid: it contains/,
   );
-  await expect(authenticate('Bearer ')).rejects.toThrow('A Bearer token is missing.');
+  await expect(authenticate('Bearer ')).rejects.toThrow(
+    'The API key is missing: send the header Authorization: Bearer <key>.',
+  );
 });

@@ -103,7 +103,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
         'unauthenticated',
         isGiven
           ? 'The API key is not valid: it contains other characters than a key has.'
-          : 'A Bearer token is missing.',
+          : 'The API key is missing: send the header Authorization: Bearer <key>.',
       );
     }
     if (!/^Bearer$/i.test(scheme!)) {

@@ -228,7 +228,7 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     });
     expect(await account({})).toMatchObject({
       status: 401,
-      body: { detail: 'A Bearer token is missing.' },
+      body: { detail: 'The API key is missing: send the header Authorization: Bearer <key>.' },
     });
   });
 

@@ -330,7 +330,7 @@ test('a gateway returns the errors of the core with their details', async () => 
   const nobody = await errorOf(client.getJob({ jobId: crypto.randomUUID() }));
   expect([nobody.code, nobody.rawMessage]).toEqual([
     Code.Unauthenticated,
-    'A Bearer token is missing.',
+    'The API key is missing: send the header Authorization: Bearer <key>.',
   ]);
   expect(nobody.findDetails(FaultSchema)).toMatchObject([{ code: 'unauthenticated' }]);
   const bad = await errorOf(client.getJob({ jobId: 'x' }, { headers: { authorization } }));

@@ -93,7 +93,10 @@ test('readRestError() reads every shape of an error response', async () => {
 
 test.each([
   ['The API key has been revoked.', 'The API key has been revoked.'],
-  ['A Bearer token is missing.', 'The session has ended. Sign in again.'],
+  [
+    'The API key is missing: send the header Authorization: Bearer <key>.',
+    'The session has ended. Sign in again.',
+  ],
   ['The account is suspended.', 'The account is suspended.'],
 ])('describeError() shows "%s" of a rejected session as "%s"', (message, detail) => {
   expect(describeError(new ConnectError(message, Code.Unauthenticated)).detail).toBe(detail);

@@ -56,7 +56,10 @@ export const unreachable =
 
 /** Replaces the service's terms for credentials with the console's. */
 export const keyMessage = (message: string): string =>
-  message.replace('A Bearer token is missing.', 'The session has ended. Sign in again.');
+  message.replace(
+    'The API key is missing: send the header Authorization: Bearer <key>.',
+    'The session has ended. Sign in again.',
+  );
 
 /** Explains the error of a REST call. */
 export function explainRestError(thrown: unknown): string {
