@@ -40,7 +40,7 @@ export const problemText = {
   }),
   notUuid: (value: string): ProblemText => ({
     type: 'uuid_parsing',
-    msg: `Input should be a valid UUID, not ${quote(value)}${taskHint(value)}`,
+    msg: `Input should be a valid UUID, not ${quote(value)}`,
   }),
   tooSmall: (minimum: bigint | number, value: bigint | number | string): ProblemText => ({
     type: 'greater_than_equal',
@@ -69,11 +69,6 @@ export const problemText = {
 function hint(value: string, allowed: readonly string[]): string {
   const question = didYouMean(value, allowed.filter(Boolean));
   return question === '' ? '' : `.${question}`;
-}
-
-/** Returns the way from the number of a task to the id of its job, or '' for another text. */
-function taskHint(value: string): string {
-  return /^[0-9]{1,15}$/.test(value) ? `. GET /v1/jobs/${value} returns the job_id of a task` : '';
 }
 
 /** Names of sets of characters, by their class in a pattern. */

@@ -13,6 +13,7 @@ import {
   GrantCreditsRequestSchema,
   ListUsersRequestSchema,
 } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { ScheduleService } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { Fault } from './fault.ts';
 import { describePattern } from './problem-texts.ts';
 import { placeProblems, problemsOf, validateMessage } from './problems.ts';
@@ -114,6 +115,13 @@ test('says where the job of a task number is found', () => {
   const request = create(DownloadVariantSoldItemRequestSchema, { jobId: '42', itemId: '1' });
   expect(problemsOf(MktaService.method.downloadVariantSoldItem, request)).toMatchObject([
     { msg: 'Input should be a valid UUID, not "42". GET /v1/jobs/42 returns the job_id of a task' },
+  ]);
+});
+
+test('does not take the id of a schedule for the number of a task', () => {
+  const { runSchedule } = ScheduleService.method;
+  expect(problemsOf(runSchedule, create(runSchedule.input, { scheduleId: '42' }))).toMatchObject([
+    { msg: 'Input should be a valid UUID, not "42"' },
   ]);
 });
 

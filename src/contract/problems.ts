@@ -158,8 +158,15 @@ function describe(
   if (violation.ruleId === 'required') return describeMissing(field, rules);
   const text =
     describeByType(violation, rules, value) ?? problemText.wrong(`Value ${violation.message}`);
-  if (field === undefined || typeof value !== 'string' || !isAddress(value)) return text;
-  return { ...text, msg: `${text.msg}${itemHint(field.parent, value)}` };
+  if (field === undefined || typeof value !== 'string') return text;
+  const hint = isAddress(value) ? itemHint(field.parent, value) : taskHint(field, value);
+  return { ...text, msg: `${text.msg}${hint}` };
+}
+
+/** Returns the way from the number of a task to the id of its job, or '' for another value. */
+function taskHint(field: DescField, value: string): string {
+  const isTask = restName(field) === 'job_id' && /^[0-9]{1,15}$/.test(value);
+  return isTask ? `. GET /v1/jobs/${value} returns the job_id of a task` : '';
 }
 
 function describeMissing(field: DescField | undefined, rules: FieldRules | undefined): ProblemText {
