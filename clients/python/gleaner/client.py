@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import http.client
 import json
@@ -35,6 +36,13 @@ class Submitted(NamedTuple):
 
     job_id: str
     response: Dict[str, Any]
+
+
+def _near(operation_id: str) -> str:
+    """Returns the question which operations are meant, or where all are listed if none is spelled alike."""
+    names = {name.lower(): name for name in OPERATIONS}
+    near = difflib.get_close_matches(operation_id.lower(), names, cutoff=0.75)
+    return f". Did you mean {' or '.join(names[name] for name in near)}?" if near else ". The service lists them at /docs"
 
 
 def _origin_of(url: str) -> Tuple[str, Optional[str], Optional[int]]:
@@ -249,7 +257,7 @@ class Client:
         repeatable: bool = False,
     ) -> Any:
         if operation_id not in OPERATIONS:
-            raise ValueError(f"There is no operation {operation_id!r}")
+            raise ValueError(f"There is no operation {operation_id!r}{_near(operation_id)}")
         verb, template = OPERATIONS[operation_id]
         for name, value in path.items():
             if f"{{{name}}}" not in template:

@@ -30,6 +30,12 @@ assert client.job(submitted.job_id)["ended"]
 records = list(client.records(submitted.job_id))
 assert [unit["key"] for unit in records] == ["barang-101", "barang-102"], records
 
+# The failed unit, by its code and alone.
+assert [group["code"] for group in client.call("listFaults", job_id=job["job_id"])["faults"]] == ["page_not_found"]
+failed = client.pages("listUnits", "units", job_id=job["job_id"], query={"status": "FAILED"})
+assert [unit["key"] for unit in failed] == ["barang-800"]
+assert "Did you mean listFaults" in str(fails(lambda: client.call("listFault"), ValueError))
+
 # A quote creates nothing, and a submit is no quote.
 quote = client.quote("submitMktbPdpBulk", items("103", "103"), max_credits=50)
 assert quote["accepted"] and quote["units"] == 2, quote
