@@ -72,6 +72,11 @@ const settingColumns: PrintedColumn<Setting>[] = [
 const { getWork, listOrigins, listSettings } = OperatorService.method;
 const noRequests = 'No requests in the last hour.';
 
+/** Compares origins: those that are paused first, then those with the most requests. */
+export const byActivity = (one: Origin, other: Origin): number =>
+  Number(Boolean(other.pausedUntil)) - Number(Boolean(one.pausedUntil)) ||
+  sum(other, 'requests') - sum(one, 'requests');
+
 const parts: Readonly<Record<string, (session: CommandSession) => Promise<void>>> = {
   async work({ client, show }) {
     const work = await client.call(getWork, {});
@@ -79,7 +84,7 @@ const parts: Readonly<Record<string, (session: CommandSession) => Promise<void>>
   },
   async origins({ client, list }) {
     const { origins } = await client.call(listOrigins, {});
-    await list(OriginSchema, origins, originColumns, noRequests);
+    await list(OriginSchema, origins.toSorted(byActivity), originColumns, noRequests);
   },
   async settings({ client, list }) {
     const { settings } = await client.call(listSettings, {});
