@@ -358,7 +358,7 @@ describe('exit codes and messages', () => {
       'missing columns beside an unknown one',
       ['job', 'submit', 'mktb', 'pdp_bulk', '-', '--set', 'shop_domain=toko-7'],
       2,
-      `The column 'product_key' is missing. The header also has "wrong"`,
+      `The column 'product_key' is missing. The first line has "wrong"`,
     ],
     [
       'a wrong key',

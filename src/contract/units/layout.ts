@@ -115,7 +115,7 @@ function hintOf({ separator, unknown }: Layout): string {
   if (separator !== undefined)
     return `. Separate columns by commas, not by ${JSON.stringify(separator)}`;
   if (unknown.length === 0) return '';
-  return `. The header also has ${unknown
+  return `. The first line has ${unknown
     .map((name) => JSON.stringify(name.slice(0, 40)))
     .slice(0, 5)
     .join(', ')}`;

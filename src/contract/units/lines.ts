@@ -34,16 +34,16 @@ export function readLines(
   const hasRegions = rows.some(({ cells }) => cells.length > 1);
   return readRows(
     columns,
-    { layout: hasRegions ? withRegion(layout, columns.regionField!) : layout, rows },
+    { layout: hasRegions ? withRegion(layout, columns.regionField!, 1) : layout, rows },
     options,
   );
 }
 
-/** Returns a layout of one column with a second one for the region. */
-const withRegion = (layout: Layout, regionField: string): Layout => ({
+/** Returns a layout with a column for the region. */
+export const withRegion = (layout: Layout, regionField: string, position: number): Layout => ({
   ...layout,
-  width: 2,
-  positions: new Map([...layout.positions, [regionField, [1]]]),
+  width: Math.max(layout.width, position + 1),
+  positions: new Map([...layout.positions, [regionField, [position]]]),
 });
 
 /** Last separator of a line, and the cells beside it. */

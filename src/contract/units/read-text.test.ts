@@ -53,6 +53,20 @@ describe('readText()', () => {
     expect(units).toContainEqual(expect.objectContaining({ country: 'de' }));
   });
 
+  test('reads the only columns of addresses and of regions among other cells', () => {
+    const address = 'https://www.e.example.de/dp/B0GLN00001';
+    const unit = { asin: 'B0GLN00001', country: 'de' };
+    expect(read(`Lamp\t${address}\tGermany\t12,99\nBell\t${address}\tde\t\n`).units).toEqual([
+      unit,
+      unit,
+    ]);
+    const com = 'https://www.e.example.com/dp/B0GLN00001';
+    expect(read(`${com}\tLamp\tGermany\n`).units).toEqual([unit]);
+    expect(read(`Lamp\t${com}\n`, { country: 'de' }).units).toEqual([unit]);
+    expect(() => read(`Lamp\t${address}\tfr\n`)).toThrow(`'country' is "fr", but "de" in`);
+    expect(() => read(`Lamp\t${address}\t${com}\n`)).toThrow('names no column');
+  });
+
   test('reads units with several fields from addresses and cells', () => {
     const fields = { order: ['item_id', 'shop_id'] };
     const fromCells = readText(items, '12\t7\n13\t7\n', fields);
@@ -89,7 +103,7 @@ describe('readText()', () => {
     ['', { message: 'The file has no rows' }],
     [
       'B0GLN00001\tde\tx\n',
-      { line: 1, message: expect.stringContaining('The row has 3 cells, not 2') },
+      { line: 1, message: expect.stringContaining('The line has 3 cells and names no column') },
     ],
     ['B0GLN00001,12\n', { message: expect.stringContaining("The column 'asin' is missing") }],
     [
@@ -99,7 +113,7 @@ describe('readText()', () => {
     [
       'Product;Quantity\nB0GLN00001;2\n',
       {
-        message: 'The column \'asin\' is missing. The header also has "Product", "Quantity"',
+        message: 'The column \'asin\' is missing. The first line has "Product", "Quantity"',
       },
     ],
   ])('refuses %j', (text, problem) => {

@@ -1,8 +1,18 @@
 import { isAddress } from '../item-text.ts';
+import { namedChoice } from '../known-names.ts';
 import type { UnitColumns } from './columns.ts';
-import { readCsv } from './csv.ts';
+import { type CsvRow, readCsv } from './csv.ts';
 import { type Layout, layoutOf, titleKey } from './layout.ts';
-import { cellsOfLine, isItem, readLines, type TextLine, unitsOfLines, words } from './lines.ts';
+import {
+  cellsOfLine,
+  isItem,
+  readLines,
+  type TextLine,
+  unitsOfLines,
+  withRegion,
+  words,
+} from './lines.ts';
+import { UnitsError } from './problem.ts';
 import { type FileUnits, type ReadUnitsOptions, readRows, readUnits } from './read-units.ts';
 
 /** Options for readText(). */
@@ -34,7 +44,11 @@ export function readText(columns: UnitColumns, text: string, options: ReadTextOp
   if (hasHeader(columns, lines)) return readTable();
   if (delimiter === '\t') {
     const rows = readCsv(file, { delimiter });
-    return readRows(columns, { layout: layoutWithout(columns, options.order), rows }, options);
+    return readRows(
+      columns,
+      { layout: layoutOfCells(columns, rows, options.order), rows },
+      options,
+    );
   }
   const idLines = lines.flatMap((line) => separateIds(columns, line));
   if (isAddress(first)) return unitsOfLines(columns, idLines, options);
@@ -91,6 +105,41 @@ function isHeader({ fields, addressFields }: UnitColumns, cells: readonly string
   if (addressFields.length > 0) names.add('url');
   return cells.some((cell) => names.has(titleKey(cell.trim().replace(/^"(.*)"$/, '$1'))));
 }
+
+/**
+ * Returns the layout of cells without a header. Of more columns than fields, the only column of
+ * addresses is read, and the only one of regions. Throws a UnitsError if there is no such column.
+ */
+function layoutOfCells(
+  columns: UnitColumns,
+  rows: readonly CsvRow[],
+  order: readonly string[],
+): Layout {
+  const width = Math.max(...rows.map(({ cells }) => cells.length));
+  const positions = Array.from({ length: width }, (_, position) => position);
+  const onlyColumn = (isMatch: (cell: string) => boolean) => {
+    const matches = positions.filter((at) => rows.every(({ cells }) => isMatch(cells[at] ?? '')));
+    return matches.length === 1 ? matches[0] : undefined;
+  };
+  const addresses = onlyColumn((cell) => isProductAddress(columns, cell));
+  if (addresses === undefined) {
+    if (rows[0]!.cells.length > order.length) throw unnamedColumns(rows[0]!, order);
+    return layoutWithout(columns, order);
+  }
+  const choices = columns.choices.get(columns.regionField ?? '') ?? [];
+  const regions = onlyColumn((cell) => namedChoice(cell, choices) !== undefined);
+  const layout = { ...layoutWithout(columns, []), width, textPosition: addresses };
+  return regions === undefined ? layout : withRegion(layout, columns.regionField!, regions);
+}
+
+const unnamedColumns = ({ line, cells }: CsvRow, order: readonly string[]) =>
+  new UnitsError([
+    {
+      line,
+      type: 'value_error',
+      message: `The line has ${cells.length} cells and names no column. Add a line above it with the names of the columns: ${order.join(', ')}`,
+    },
+  ]);
 
 /** Returns the layout of rows without a header. */
 function layoutWithout({ fields }: UnitColumns, order: readonly string[]): Layout {

@@ -130,7 +130,7 @@ describe('readUnits()', () => {
       {
         row: 0,
         column: 'shop_id',
-        message: `The column 'shop_id' is missing. The header also has "shop"`,
+        message: `The column 'shop_id' is missing. The first line has "shop"`,
       },
     ],
     [

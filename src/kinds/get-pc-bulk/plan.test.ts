@@ -191,7 +191,7 @@ describe('readRows()', () => {
     [
       'other names of columns',
       'region,item_id,shop\nsg,1,2',
-      `The column 'shop_id' is missing. The header also has "shop"`,
+      `The column 'shop_id' is missing. The first line has "shop"`,
     ],
     ['a missing cell', `${header}\nsg,,2`, "The row lacks 'shop_id' (line 2)"],
     [

@@ -167,7 +167,7 @@ describe('prepare()', () => {
       'variant_sold',
       'item_id,shop\n1,2\n',
       [],
-      `f: The column 'shop_id' is missing. The header also has "shop". Add it, or pass --set shop_id=<value>`,
+      `f: The column 'shop_id' is missing. The first line has "shop". Add it, or pass --set shop_id=<value>`,
     ],
     [
       'mkta',
