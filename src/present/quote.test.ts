@@ -30,7 +30,7 @@ describe('describeQuote()', () => {
       ['cost', '10 credits (5 per unit), charged at submit'],
       ['balance', '995, 985 afterwards'],
       ['begins', '2030-01-07T04:00:00.000Z'],
-      ['takes', 'about 0 s without other jobs'],
+      ['takes', 'less than a second without other jobs'],
     ]);
   });
 

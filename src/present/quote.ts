@@ -16,8 +16,7 @@ export function describeQuote(
   quote: Quote,
   time: (at: Timestamp | undefined) => string,
 ): QuoteText {
-  const { units, cost, unitPrice, balance, balanceAfter, durationSeconds } = quote;
-  const duration = formatDuration(Number(durationSeconds) * 1000);
+  const { units, cost, unitPrice, balance, balanceAfter } = quote;
   return {
     refusals: quote.refusals.map(({ message }) => message),
     warnings: quote.warnings,
@@ -33,7 +32,13 @@ export function describeQuote(
         return ['delayed', end === '' ? message : `${message} (until ${end})`] as const;
       }),
       ['begins', quote.needsApproval ? 'after the approval' : time(quote.beginsAt)],
-      ['takes', `${quote.durationIsMinimum ? 'at least' : 'about'} ${duration} without other jobs`],
+      ['takes', `${durationText(quote)} without other jobs`],
     ].filter(([, text]) => text !== '') as [string, string][],
   };
+}
+
+function durationText({ durationSeconds, durationIsMinimum }: Quote): string {
+  const seconds = Number(durationSeconds);
+  if (seconds === 0 && !durationIsMinimum) return 'less than a second';
+  return `${durationIsMinimum ? 'at least' : 'about'} ${formatDuration(seconds * 1000)}`;
 }
