@@ -152,6 +152,7 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     ];
     await paste(page, 'textarea', [...urls, 'B0GLN01003, B0GLN01004, B0GLN01005'].join('\n'));
     await waitForText(page, '5 units in the list.');
+    await waitForText(page, 'Fill in Country to see the cost.');
   });
 
   test('reads a file with semicolons into the list', async () => {

@@ -5,7 +5,7 @@ import type { KeyboardEvent, ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
-import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
+import { buildBody, type FieldTexts, lackingLabels, validateField } from '../ui/request/body.ts';
 import { type Draft, emptyDraft, fitsForm, sharedTexts } from '../ui/request/draft.ts';
 import type { FieldShape, RequestShape } from '../ui/request/fields.ts';
 import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-layout.ts';
@@ -58,6 +58,13 @@ function validateValues(shape: RequestShape, { own, units }: Values) {
     ...validateFields(shared, own, 'own'),
     ...units.flatMap((unit, index) => validateFields(row ?? [], unit, `units.${index}`)),
   ]);
+}
+
+/** Returns the labels of the fields that are not filled in rightly. */
+function lackingIn(shape: RequestShape, { own, units }: Values): string[] {
+  const { shared, row } = formLayout(shape);
+  const ofUnits = units.flatMap((unit) => lackingLabels(row ?? [], unit));
+  return [...new Set([...lackingLabels(shared, own), ...ofUnits])];
 }
 
 /** Returns the values of a draft; for one without units, a blank row. */
@@ -200,6 +207,7 @@ export function FormMode({
             busy={busy}
             units={countUnits(shape, form.values)}
             body={body}
+            lacking={lackingIn(shape, form.values)}
           >
             {fields && <AddButton label="Add item" disabled={isFull} onClick={addRow} />}
           </SubmitBar>

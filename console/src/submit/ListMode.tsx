@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { formatUnits } from '../../../src/present/text.ts';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
-import { validateField } from '../ui/request/body.ts';
+import { lackingLabels, validateField } from '../ui/request/body.ts';
 import { sharedTexts } from '../ui/request/draft.ts';
 import type { ListShape } from '../ui/request/fields.ts';
 import { formLayout } from '../ui/request/form-layout.ts';
@@ -89,6 +89,7 @@ export function ListMode({
         busy={busy}
         units={parsed.units.length}
         body={body}
+        lacking={isEmpty ? [] : lackingLabels(shared, own)}
         onSubmit={send}
       />
     </Stack>

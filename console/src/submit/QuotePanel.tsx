@@ -19,12 +19,22 @@ interface QuotePanelProps {
   jobType: JobType;
   /** Body of the request; null while it is incomplete. */
   body: string | FormData | null;
+  /** Labels of the fields that a request without a body lacks, none by default. */
+  lacking?: readonly string[];
 }
+
+/** Says when the cost appears: after which fields are filled in. */
+const incompleteText = (lacking: readonly string[]): string =>
+  lacking.length === 0
+    ? 'The cost appears here when the request is complete.'
+    : `Fill in ${labelList.format(lacking)} to see the cost.`;
+
+const labelList = new Intl.ListFormat('en');
 
 const momentText = (at: Timestamp | undefined) => (at ? formatLocalTime(timestampDate(at)) : '');
 
 /** Shows what the current request would cost and when it could run, or its problems. */
-export function QuotePanel({ jobType, body }: QuotePanelProps) {
+export function QuotePanel({ jobType, body, lacking = [] }: QuotePanelProps) {
   const { query, scheduleId } = useOptionTexts();
   const { quote, error } = useQuote(jobType, body, query);
   if (error !== null) return <ErrorAlert error={error} title="This request would be refused" />;
@@ -38,7 +48,7 @@ export function QuotePanel({ jobType, body }: QuotePanelProps) {
       ))}
       {body === null && (
         <Text size="sm" c="dimmed">
-          The cost appears here when the request is complete.
+          {incompleteText(lacking)}
         </Text>
       )}
       {text && scheduleId !== '' && <Text size="sm">A run at this moment:</Text>}

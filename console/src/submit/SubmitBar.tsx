@@ -33,6 +33,8 @@ interface SubmitBarProps {
   busy: boolean;
   /** Body of the request, of which the quote is shown; null while it is incomplete. */
   body: string | FormData | null;
+  /** Labels of the fields that are not filled in rightly; none by default. */
+  lacking?: readonly string[];
   disabled?: boolean;
   /** Submits; without it the button submits its form. */
   onSubmit?: () => void;
@@ -46,6 +48,7 @@ export function SubmitBar({
   units,
   busy,
   body,
+  lacking = [],
   disabled = false,
   onSubmit,
   children,
@@ -73,7 +76,7 @@ export function SubmitBar({
             options={query === null ? undefined : optionMessage(texts)}
           />
         )}
-        <QuotePanel jobType={jobType} body={body} />
+        <QuotePanel jobType={jobType} body={body} lacking={lacking} />
       </Group>
     </Stack>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitLines, validateField } from './body.ts';
+import { lackingLabels, splitLines, validateField } from './body.ts';
 import type { FieldShape } from './fields.ts';
 
 const field = (part: Partial<FieldShape>): FieldShape => ({
@@ -48,4 +48,12 @@ test.each([
 
 test('splitLines() trims lines and drops empty ones', () => {
   expect(splitLines(' a \r\n\n b')).toEqual(['a', 'b']);
+});
+
+test('lackingLabels() names the fields to fill in', () => {
+  const fields = [
+    field({ required: true, label: 'Country' }),
+    field({ name: 'b', required: true }),
+  ];
+  expect(lackingLabels(fields, { a: ' ', b: 'x' })).toEqual(['Country']);
 });

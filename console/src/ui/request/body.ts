@@ -25,6 +25,12 @@ export function validateField(field: FieldShape, text: string): string | null {
   return null;
 }
 
+/** Returns the labels of the fields whose text is not valid. */
+export const lackingLabels = (fields: readonly FieldShape[], texts: FieldTexts): string[] =>
+  fields
+    .filter((field) => validateField(field, texts[field.name] ?? '') !== null)
+    .map(({ label }) => label);
+
 function validateInteger({ min, max }: FieldShape, value: string): string | null {
   const number = Number(value);
   if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) return 'Must be a whole number';
