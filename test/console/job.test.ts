@@ -162,8 +162,11 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
       const region = await page.waitForSelector(`[aria-label="${label}"]`);
       return region!.evaluate(({ textContent }) => textContent);
     };
-    const { status } = await fetch(await shownIn('Link to the file'));
-    expect(status).toBe(200);
+    const records = await fetch(await shownIn('Link to the records'));
+    expect([records.status, records.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/^text\/csv/),
+    ]);
     expect(await shownIn('Link to this page')).toBe(page.url().split('?', 1)[0]);
   });
 

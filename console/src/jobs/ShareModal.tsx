@@ -1,7 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { List, Modal, Stack, Text } from '@mantine/core';
 import { type Job, JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { formatBytes } from '../../../src/present/text.ts';
 import { CodeBlock } from '../ui/CodeBlock.tsx';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Loading } from '../ui/layout/Loading.tsx';
@@ -38,22 +37,22 @@ export function ShareModal({ job: { jobId }, close }: { job: Job; close: () => v
 }
 
 /** Returns true for the file of a whole job whose link needs no key. */
-const isOpenFile = ({ scope, downloadUrl }: ResultFile): boolean =>
-  scope === 'job' && downloadUrl !== '' && !new URL(downloadUrl).searchParams.has('user');
+const isOpenFile = ({ scope, recordsUrl }: ResultFile): boolean =>
+  scope === 'job' && recordsUrl !== '' && !new URL(recordsUrl).searchParams.has('user');
 
 const pageLink = (jobId: string) => `${location.origin}${basePath}/console/jobs/${jobId}`;
 
-function FileLink({ file: { name, bytes, downloadUrl } }: { file: ResultFile }) {
+function FileLink({ file: { recordsUrl } }: { file: ResultFile }) {
   return (
     <Stack gap="xs">
       <Text size="sm" fw={500}>
         For anyone
       </Text>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        Everyone who has this link can download {name} ({formatBytes(bytes)}) for 7 days, without a
+      <Text size="sm">
+        Everyone who has this link can download the records as CSV for Excel for 7 days, without a
         key.
       </Text>
-      <CodeBlock label="Link to the file" text={downloadUrl} />
+      <CodeBlock label="Link to the records" text={`${recordsUrl}&format=csv-bom`} />
     </Stack>
   );
 }
