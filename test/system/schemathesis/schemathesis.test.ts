@@ -37,6 +37,11 @@ const runs = seedsOf('schemathesis').flatMap((seed) => [
 /** Statuses of valid requests that depend on more than the request. */
 const statuses = ['2xx', '304', '401', '402', '403', '404', '409', '410', '429', '5xx'];
 
+/**
+ * Statuses of invalid requests: those that the tool expects, and that of a body which is too large.
+ */
+const refusals = ['400', '401', '403', '404', '405', '409', '413', '415', '422', '429', '5xx'];
+
 /** Operations with rules for valid requests that the document cannot express, and the rules. */
 const ruled: Readonly<Record<string, string>> = {
   'GET /v1/history': 'names of marketplaces',
@@ -46,6 +51,8 @@ const ruled: Readonly<Record<string, string>> = {
   'GET /v1/jobs/{job_id}/results': 'names of columns, in the filter and the order',
   'GET /v1/jobs/{job_id}/units': 'codes of faults',
   'GET /v1/mkta/pgnt/jobs/{job_id}/items/{item_token}/data': 'tokens of the items of the job',
+  'GET /v1/mkta/get_pc/retrieve/{task_id}': 'integers: the tool sends ids of other tasks',
+  'GET /v1/mkta/get_pc_bulk/retrieve/{task_id}': 'integers: the tool sends ids of other tasks',
   'GET /v1/schedule-times': 'names of time zones, and the ranges of cron expressions',
   'PATCH /v1/schedules/{schedule_id}': 'no quote, and the rules of its request',
   'POST /v1/account/keys': 'an expiry in the future',
@@ -54,6 +61,7 @@ const ruled: Readonly<Record<string, string>> = {
   'POST /v1/mkta/get_pc/submit': 'ids are integers, and 1.0 is none',
   'POST /v1/mkta/get_pc_bulk/submit':
     'a CSV file with certain columns, and names of parts without a quote',
+  'POST /v1/mkta/get_pc_bulk/terminate/{task_id}': 'integers: the tool sends ids of other tasks',
   'POST /v1/mkta/merchant-items/submit': 'URLs of the marketplace',
   'POST /v1/mkta/search-items/submit': 'URLs of the marketplace',
   'POST /v1/mkta/variant_sold_v1/submit': 'the country once, in the request or in each item',
@@ -93,6 +101,9 @@ const settings = (isLong: boolean) => `
 
 [checks.positive_data_acceptance]
 expected-statuses = ${JSON.stringify(statuses)}
+
+[checks.negative_data_rejection]
+expected-statuses = ${JSON.stringify(refusals)}
 ${[...new Set([...Object.keys(ruled), ...Object.keys(lenient)])].map((operation) => operationSettings(operation, isLong)).join('')}`;
 
 function operationSettings(operation: string, isLong: boolean): string {
