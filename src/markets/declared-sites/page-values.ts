@@ -36,6 +36,9 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
       titles: names,
       home,
       description,
+      statedPrices: new Set(
+        stated.filter(({ field }) => field === 'price').map(({ value }) => value),
+      ),
     }),
   ];
 }

@@ -79,3 +79,10 @@ test('a price in the button that puts the product into the cart is that of the p
     from: { availability: 'page: control, price at control' },
   });
 });
+
+test('one of several prices at the control is that of structured data', () => {
+  const html = page(`<div><p>€ 12,50</p><p>€ 14,00</p>${button}</div>`);
+  const read12 = (price: number) => read(html + jsonLd({ price, priceCurrency: 'EUR' }));
+  expect(read12(12.5)).toMatchObject({ availability: 'InStock', available: true });
+  expect(read12(13)?.available).toBeNull();
+});

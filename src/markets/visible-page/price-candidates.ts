@@ -1,3 +1,4 @@
+import type { Json } from '../../base/json.ts';
 import type { Candidate } from '../candidates/candidates.ts';
 import { number } from '../fields.ts';
 import type { Element } from '../html/html.ts';
@@ -14,6 +15,8 @@ export interface PriceFacts {
   home: string | null;
   /** Descriptions for search engines and previews. */
   description: string;
+  /** Prices of the product in structured data. */
+  statedPrices: ReadonlySet<Json>;
 }
 
 /** Prices of a page as candidates and by their places. */
@@ -21,7 +24,10 @@ export interface PagePrices {
   found: Candidate[];
   /** Prices around the control, otherwise around the heading. */
   near: NearPrices;
-  /** True if a text with a currency is near the control, also if its amount cannot be read. */
+  /**
+   * True if the price of the product is near the control, or a text with a currency whose amount
+   * cannot be read.
+   */
   hasPriceAtControl: boolean;
 }
 
@@ -203,7 +209,7 @@ function shownCandidates({ home, onPage, atControl, marked }: PriceView): Candid
 export function priceCandidates(
   page: VisiblePage,
   control: PurchaseControl | null,
-  { home, description }: PriceFacts,
+  { home, description, statedPrices }: PriceFacts,
 ): PagePrices {
   const view = viewOf(page, control, home);
   const { near, atControl } = view;
@@ -213,6 +219,9 @@ export function priceCandidates(
     ...readingCandidates(view),
     ...shownCandidates(view),
   ];
-  const hasPriceAtControl = atControl.price !== null || atControl.textCount === 1;
+  const hasPriceAtControl =
+    atControl.price !== null ||
+    atControl.textCount === 1 ||
+    atControl.all.some(({ amount }) => statedPrices.has(amount));
   return { found, near, hasPriceAtControl };
 }
