@@ -86,3 +86,19 @@ test('one of several prices at the control is that of structured data', () => {
   expect(read12(12.5)).toMatchObject({ availability: 'InStock', available: true });
   expect(read12(13)?.available).toBeNull();
 });
+
+describe('a price beside its former price in one element', () => {
+  const priceOf = (text: string) => read(page(`<p class="price">${text}</p>${button}`))?.price;
+
+  test.each([
+    '<span class="old-price">€ 20,00</span>&nbsp; € 12,50 incl. VAT',
+    '€ 12,50 <del>€ 20,00</del>',
+    '€ 12,50 <b>New</b> <s>€ 20,00</s>',
+  ])('is read from %s', (text) => {
+    expect(priceOf(text)).toBe(12.5);
+  });
+
+  test.each(['€ 12,50 <b>€ 20,00</b>', '€ 0,00 <del>€ 20,00</del>'])('is null in %s', (text) => {
+    expect(priceOf(text) ?? null).toBeNull();
+  });
+});

@@ -1,7 +1,9 @@
+import { positive } from '../fields.ts';
 import { centsMark, type Element, priceWords, workOf } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import { datumAmounts, priceCurrency, shownAmount } from '../money/money.ts';
+import { isFormerPrice } from './price-kind.ts';
 import { barePriceNames, priceNames } from './price-words.ts';
 
 /** Maximum characters of the text of a price. */
@@ -84,6 +86,33 @@ export function priceAround(parent: Element, home: string | null): PriceElement 
     if (price !== null && isComplete(price)) break;
   }
   return price;
+}
+
+/** Maximum elements beside a text that can have prices of their own. */
+const maxBeside = 5;
+
+/** Returns true for an element without numbers, or with a price of its own. */
+function isApart(element: Element): boolean {
+  const text = shortText(element, maxPriceText);
+  if (text === null) return false;
+  return !/\d/.test(text) || isFormerPrice(element) || hasCurrency(text);
+}
+
+/**
+ * Returns the price in a text of an element that has others in elements of their own: "€ 12,50"
+ * beside a struck price.
+ */
+export function priceBeside(
+  parent: Element,
+  text: string,
+  home: string | null,
+): PriceElement | null {
+  const inner = parent.children.filter((node) => 'attribs' in node);
+  const isPossible = inner.length > 0 && inner.length <= maxBeside && text.length <= maxPriceText;
+  if (!isPossible || !inner.every(isApart)) return null;
+  workOf(parent).addParsed(text);
+  const amount = positive(shownAmount(text, home));
+  return priceElement(parent, { text: text.trim(), markedText: text, amount }, home);
 }
 
 /** The short text of an element, as a price. */

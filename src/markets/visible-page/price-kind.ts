@@ -67,3 +67,7 @@ export function isOtherPrice(element: Element, text: string): boolean {
 /** Returns true if the names of an element say that a price was the one to pay before. */
 export const isOldPrice = (element: Element): boolean =>
   [...upwards(element, 4)].some((outer) => oldPriceNames.test(namesOf(outer)));
+
+/** Returns true for an element that says itself that its price was the one to pay before. */
+export const isFormerPrice = (element: Element): boolean =>
+  /^(?:del|s|strike)$/.test(element.name) || oldPriceNames.test(namesOf(element));

@@ -5,6 +5,7 @@ import {
   maxPriceText,
   type PriceElement,
   priceAround,
+  priceBeside,
   unclearPrice,
 } from './price-element.ts';
 import { hasTaxLabel, isOldPrice, isOtherPrice } from './price-kind.ts';
@@ -97,7 +98,7 @@ class PriceCollector {
 
   /** Adds the price that contains a text, if there is one. */
   add({ parent, text }: VisibleText): void {
-    const price = priceAround(parent, this.home);
+    const price = priceAround(parent, this.home) ?? priceBeside(parent, text, this.home);
     if (price !== null) this.addPrice(price);
     else if (isPriceLike(text)) this.addUnreadable(parent);
   }
