@@ -102,3 +102,11 @@ describe('a price beside its former price in one element', () => {
     expect(priceOf(text) ?? null).toBeNull();
   });
 });
+
+test('the price of the first of many entries is not that of the page', () => {
+  const entry = (price: number) => `<section><b class="price">€ ${price},50</b>${button}</section>`;
+  const prices = Array.from({ length: 12 }, (_none, at) => 12 + at);
+  const entries = (count: number) => prices.slice(0, count).map(entry).join('');
+  expect(read(page(entries(12)))?.price ?? null).toBeNull();
+  expect(read(page(entries(1)))).toMatchObject({ price: 12.5 });
+});

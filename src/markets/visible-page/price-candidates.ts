@@ -38,6 +38,9 @@ const none: NearPrices = {
   textCount: 0,
 };
 
+/** Prices around a control or heading that are compared with other sources. */
+const maxNear = 10;
+
 /**
  * Returns the price that a page marks: the only one near the heading and near the control, as far
  * as both exist.
@@ -48,13 +51,12 @@ function markedPrice(heading: NearPrices, control: NearPrices): VisiblePrice | n
     return title.amount === purchase.amount ? purchase : null;
   const only = purchase ?? title;
   const other = purchase === null ? control : heading;
+  // One of many prices is that of an entry of a list.
   const isPossible =
-    other.all.length === 0 || other.all.some(({ amount }) => amount === only?.amount);
+    other.all.length === 0 ||
+    (other.all.length <= maxNear && other.all.some(({ amount }) => amount === only?.amount));
   return only?.isNamed && isPossible ? only : null;
 }
-
-/** Prices around a control or heading that are compared with other sources. */
-const maxNear = 10;
 
 /** Returns the amounts with a currency in the description of a page. */
 function describedAmounts(description: string, home: string | null): Set<number> {
