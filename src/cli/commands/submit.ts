@@ -59,9 +59,7 @@ export function addSubmitCommand(job: Command): void {
     ) {
       // With a REST path instead of market and kind, the second argument is the file.
       const isPath = market.startsWith('/');
-      if (!isPath && kind === undefined)
-        throw new UsageError(`Missing kind. List the kinds with \`gleaner kind list ${market}\`.`);
-      const jobType = isPath ? jobTypeAt(market) : jobTypeNamed(market, kind!);
+      const jobType = isPath ? jobTypeAt(market) : jobTypeNamed(market, kind);
       return submit(session, options, jobType, isPath ? kind : file);
     },
   });

@@ -13,14 +13,16 @@ export const aboutJobType = ({ method }: JobType): string =>
  * Returns the job type of a market, by path segment or name, and a kind, which may have dashes.
  * Throws a UsageError that lists the valid ones.
  */
-export function jobTypeNamed(marketText: string, kind: string): JobType {
+export function jobTypeNamed(marketText: string, kind: string | undefined): JobType {
   const market = requireMarket(marketText);
   const ofMarket = jobTypes.filter((jobType) => jobType.market === market);
+  const kinds = ofMarket.map((jobType) => jobType.kind).join(', ');
+  if (kind === undefined) throw new UsageError(`Name a kind after ${marketText}: ${kinds}`);
   const found = ofMarket.find((jobType) => jobType.kind === kind.replaceAll('-', '_'));
-  if (found === undefined)
-    throw new UsageError(
-      `${market} has no kind "${kind}" (${ofMarket.map((jobType) => jobType.kind).join(', ')})`,
-    );
+  if (found === undefined) {
+    const hint = kind.includes('.') ? '. Name the kind before the file' : '';
+    throw new UsageError(`${market} has no kind "${kind}" (${kinds})${hint}`);
+  }
   return found;
 }
 

@@ -40,6 +40,9 @@ describe('jobTypes', () => {
   test.each([
     [() => jobTypeNamed('mktz', 'pdp_bulk'), 'No market "mktz" (mkta Shopee, '],
     [() => jobTypeNamed('mktd', 'get_pc'), 'mktd has no kind "get_pc" (pdp_bulk)'],
+    [() => jobTypeNamed('amazon', undefined), 'Name a kind after amazon: pdp_bulk, search_bulk'],
+    [() => jobTypeNamed('list.csv', undefined), 'No market "list.csv" (mkta Shopee, '],
+    [() => jobTypeNamed('mktd', 'l.csv'), '"l.csv" (pdp_bulk). Name the kind before the file'],
     [() => jobTypeAt('/v1/jobs'), '"/v1/jobs" is not a submit path'],
   ])('are refused if they do not exist', (find, message) => {
     expect(find).toThrow(message);
