@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { marketPath, requireMarket } from './market-names.ts';
+import { marketPath, regionCode, requireMarket } from './market-names.ts';
 
 test.each([
   ['mkte', 'mkte'],
@@ -14,4 +14,13 @@ test.each([
 test('requireMarket() lists the markets with their names', () => {
   expect(requireMarket('blibli')).toBe('mktc');
   expect(() => requireMarket('ebay')).toThrow('No market "ebay" (mkta Shopee, mktb Tokopedia, ');
+});
+
+test.each([
+  ['Germany', 'de'],
+  ['ID', 'id'],
+  ['nowhere', 'nowhere'],
+  ['', ''],
+])('regionCode() resolves %j to %j', (text, code) => {
+  expect(regionCode(text)).toBe(code);
 });

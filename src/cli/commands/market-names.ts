@@ -1,6 +1,7 @@
 import { marketTitles } from '../../../gen/job-names.ts';
-import { knownMarkets } from '../../contract/job-types.ts';
+import { jobTypes, knownMarkets, unitFields } from '../../contract/job-types.ts';
 import { namedChoice } from '../../contract/known-names.ts';
+import { rulesOf } from '../../contract/rules.ts';
 import { UsageError } from './exit.ts';
 
 /**
@@ -8,6 +9,22 @@ import { UsageError } from './exit.ts';
  * "TikTok Shop", "tiktok-shop", and "tiktok". Returns other texts unchanged.
  */
 export const marketPath = (text: string): string => namedChoice(text, knownMarkets) ?? text;
+
+/** Codes of the regions of all marketplaces. */
+const regionCodes = [
+  ...new Set(
+    jobTypes
+      .flatMap((jobType) => [...jobType.options, ...unitFields(jobType)])
+      .filter(({ name }) => name === 'country' || name === 'region')
+      .flatMap((field) => {
+        const { type } = rulesOf(field);
+        return type.case === 'string' ? type.value.in : [];
+      }),
+  ),
+];
+
+/** Returns the code of a region by its name: "de" for "Germany". Returns other texts unchanged. */
+export const regionCode = (text: string): string => namedChoice(text, regionCodes) ?? text;
 
 /**
  * Returns the path segment of a marketplace. Throws a UsageError that lists them with their names.

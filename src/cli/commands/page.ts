@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { onRun } from '../program.ts';
-import { marketPath } from './market-names.ts';
+import { marketPath, regionCode } from './market-names.ts';
 
 interface PageFlags {
   region?: string;
@@ -21,7 +21,13 @@ export function addPageCommands(program: Command): void {
   onRun(fetching, async (io, { region, save, ...options }: PageFlags, market, kind, id) => {
     const { openTarget, runFetch } = await import('../../tools/page.ts');
     const saveOptions = save === undefined ? {} : { save: io.path(save) };
-    const target = openTarget(io.config(), marketPath(market), kind, id, region);
+    const target = openTarget(
+      io.config(),
+      marketPath(market),
+      kind,
+      id,
+      region && regionCode(region),
+    );
     return (await runFetch(io.config(), target, { ...options, ...saveOptions }, io.say)) ? 0 : 1;
   });
   const extract = page
@@ -31,7 +37,13 @@ export function addPageCommands(program: Command): void {
     .option('--body <file>', 'path of the saved body (default: saved by the last fetch)');
   onRun(extract, async (io, { region, body }: PageFlags, market, kind, id) => {
     const { openTarget, runExtract } = await import('../../tools/page.ts');
-    const target = openTarget(io.config(), marketPath(market), kind, id, region);
+    const target = openTarget(
+      io.config(),
+      marketPath(market),
+      kind,
+      id,
+      region && regionCode(region),
+    );
     const file = body === undefined ? undefined : io.path(body);
     return (await runExtract(io.config(), target, file, io.say)) ? 0 : 1;
   });

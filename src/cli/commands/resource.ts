@@ -13,7 +13,7 @@ import type { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
 import { keyScopes, refusalOf } from '../../contract/permission.ts';
 import { addCommand, integer, limitOption, type OptionList, outputOption } from './command.ts';
 import { errorLines, exitCodeOf, UsageError } from './exit.ts';
-import { marketPath } from './market-names.ts';
+import { marketPath, regionCode } from './market-names.ts';
 import type { Display, PrintedColumn } from './print.ts';
 import {
   type Access,
@@ -280,6 +280,7 @@ async function requestOf(
   return {
     ...Object.fromEntries(fields),
     ...(typeof flagValues.market === 'string' ? { market: marketPath(flagValues.market) } : {}),
+    ...(typeof flagValues.region === 'string' ? { region: regionCode(flagValues.region) } : {}),
     ...(flagValues.job === undefined ? {} : { jobId: await findJobId(session, flagValues.job) }),
     ...(session.userId !== '' && input.field.userId ? { userId: session.userId } : {}),
     ...(await request?.(flags, session, ...values)),

@@ -7,7 +7,7 @@ import {
 import { conditionText, scopeText } from '../../present/rule.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
-import { marketPath } from './market-names.ts';
+import { marketPath, regionCode } from './market-names.ts';
 import { type Display, type PrintedColumn, plain } from './print.ts';
 import { addList, addShow } from './resource.ts';
 
@@ -75,7 +75,7 @@ function parseFields(condition: string, options: RuleOptions) {
     condition,
     field,
     market: marketPath(market),
-    region,
+    region: regionCode(region),
     key,
     series,
     ...(number === undefined ? {} : { threshold: number }),
