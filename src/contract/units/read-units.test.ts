@@ -41,6 +41,19 @@ describe('readUnits()', () => {
     ]);
   });
 
+  test('reads columns that semicolons separate, if it may', () => {
+    const file = 'ASIN;Country;Price\nB0GLN00001;Germany;"1;2"\nB0GLN00002;de;3,50\n';
+    const bytes = new TextEncoder().encode(file);
+    expect(readUnits(pages, bytes, { acceptsSemicolons: true })).toEqual({
+      units: [
+        { asin: 'B0GLN00001', country: 'de' },
+        { asin: 'B0GLN00002', country: 'de' },
+      ],
+      lines: [2, 3],
+      ignored: ['Price'],
+    });
+  });
+
   test('ignores other columns and names them', () => {
     expect(read(items, 'item_id,Note,shop_id,,price\n1,a,2,b,\n')).toEqual({
       units: [{ item_id: '1', shop_id: '2' }],

@@ -30,6 +30,8 @@ export interface ReadUnitsOptions {
    * with ''.
    */
   fills?: UnitFields;
+  /** Whether semicolons may separate the columns, as in files of spreadsheets (default: false). */
+  acceptsSemicolons?: boolean;
   /** Maximum rows below the header (default: any number). */
   maxRows?: number;
   /** Returns the problems of a unit's fields (default: none). */
@@ -50,7 +52,7 @@ export function readUnits(
   options: ReadUnitsOptions = {},
 ): FileUnits {
   const { maxRows } = options;
-  const [header, ...rows] = readCsv(file, maxRows === undefined ? {} : { maxRows });
+  const [header, ...rows] = readTable(file, options);
   if (header === undefined) throw fileError('too_short', 'The file has no rows');
   if (maxRows !== undefined && rows.length > maxRows)
     throw fileError('too_long', `The file has more than ${maxRows} rows`);
@@ -58,6 +60,18 @@ export function readUnits(
   if (isList)
     return readRows(columns, { layout: listLayout(columns), rows: [header, ...rows] }, options);
   return readRows(columns, { layout: layoutOf(columns, header, rows[0]), rows }, options);
+}
+
+/** Reads the rows of a file; a header of one cell may separate its names by semicolons. */
+function readTable(
+  file: Uint8Array,
+  { maxRows, acceptsSemicolons = false }: ReadUnitsOptions,
+): CsvRow[] {
+  const limits = maxRows === undefined ? {} : { maxRows };
+  const rows = readCsv(file, limits);
+  const [first = '', ...otherCells] = rows[0]?.cells ?? [];
+  const hasSemicolons = otherCells.length === 0 && first.includes(';') && !isAddress(first);
+  return acceptsSemicolons && hasSemicolons ? readCsv(file, { ...limits, delimiter: ';' }) : rows;
 }
 
 /** Returns the layout of a file without a header. Throws a UnitsError if its units need one. */

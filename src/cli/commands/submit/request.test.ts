@@ -149,6 +149,11 @@ describe('prepare()', () => {
     });
   });
 
+  test('reads semicolons as spreadsheets write them', () => {
+    const { body } = bodyOf('mkte', 'pdp_bulk', 'ASIN;Country\nB0GLN00001;Germany\n');
+    expect(body).toEqual({ items: [{ asin: 'B0GLN00001', country: 'de' }] });
+  });
+
   test('lists columns that no field has', () => {
     const { ignored } = bodyOf('mkta', 'variant_sold', 'item_id,shop_id,Note\n1,2,x\n');
     expect(ignored).toEqual(['Note']);

@@ -186,7 +186,10 @@ function unitsOf(
   try {
     if (content.format === 'lines')
       return unitsOfLines(columns, content.lines, { fills: filledFields });
-    return readUnits(columns, new TextEncoder().encode(content.text), { fills: filledFields });
+    return readUnits(columns, new TextEncoder().encode(content.text), {
+      fills: filledFields,
+      acceptsSemicolons: true,
+    });
   } catch (error) {
     if (!(error instanceof UnitsError)) throw error;
     throw usageError(name, error);
