@@ -88,12 +88,19 @@ test('one of several prices at the control is that of structured data', () => {
 });
 
 describe('a price beside its former price in one element', () => {
-  const priceOf = (text: string) => read(page(`<p class="price">${text}</p>${button}`))?.price;
+  const readText = (text: string) => read(page(`<p class="price">${text}</p>${button}`));
+  const priceOf = (text: string) => readText(text)?.price;
+
+  test('has the currency in an element of its own', () => {
+    const text = '12.50<i> EUR</i><br><s>20.00 EUR</s>';
+    expect(readText(text)).toMatchObject({ price: 12.5, currency: 'EUR' });
+  });
 
   test.each([
     '<span class="old-price">€ 20,00</span>&nbsp; € 12,50 incl. VAT',
     '€ 12,50 <del>€ 20,00</del>',
     '€ 12,50 <b>New</b> <s>€ 20,00</s>',
+    '€ 12,50<br><s>€ 20,00</s>',
   ])('is read from %s', (text) => {
     expect(priceOf(text)).toBe(12.5);
   });

@@ -29,6 +29,9 @@ const bareNumber = /^\D{0,12}\d[\d.,' ]*\D{0,4}$/;
 
 const hasCurrency = (text: string) => priceCurrency(text, null) !== null || sharedSigns.test(text);
 
+/** Returns true for a text that is only a currency: "EUR", "元". */
+const isSign = (text: string): boolean => !/\d/.test(text) && hasCurrency(`1 ${text}`);
+
 /** Returns the first characters of a node's text. */
 function beginningOf(node: Node): string | null {
   if ('attribs' in node) return shortText(node, maxSign);
@@ -39,7 +42,7 @@ function beginningOf(node: Node): string | null {
 function hasSignBeside(element: Element): boolean {
   return [element.prev, element.next].some((node) => {
     const text = node && beginningOf(node);
-    return text !== null && text.length <= maxSign && !/\d/.test(text) && hasCurrency(text);
+    return text !== null && text.length <= maxSign && isSign(text);
   });
 }
 
@@ -88,11 +91,12 @@ export function priceAround(parent: Element, home: string | null): PriceElement 
   return price;
 }
 
-/** Maximum elements beside a text that can have prices of their own. */
-const maxBeside = 5;
+/** Maximum nodes of an element whose texts and elements are prices of their own. */
+const maxBeside = 12;
 
 /** Returns true for an element without numbers, or with a price of its own. */
 function isApart(element: Element): boolean {
+  if (element.children.length === 0) return true;
   const text = shortText(element, maxPriceText);
   if (text === null) return false;
   return !/\d/.test(text) || isFormerPrice(element) || hasCurrency(text);
@@ -107,12 +111,14 @@ export function priceBeside(
   text: string,
   home: string | null,
 ): PriceElement | null {
+  if (parent.children.length > maxBeside || text.length > maxPriceText) return null;
   const inner = parent.children.filter((node) => 'attribs' in node);
-  const isPossible = inner.length > 0 && inner.length <= maxBeside && text.length <= maxPriceText;
-  if (!isPossible || !inner.every(isApart)) return null;
-  workOf(parent).addParsed(text);
-  const amount = positive(shownAmount(text, home));
-  return priceElement(parent, { text: text.trim(), markedText: text, amount }, home);
+  if (inner.length === 0 || !inner.every(isApart)) return null;
+  const signs = inner.map((element) => shortText(element, maxSign)).filter((sign) => sign !== null);
+  const written = `${text.trim()} ${signs.find(isSign) ?? ''}`.trim();
+  workOf(parent).addParsed(written);
+  const amount = positive(shownAmount(written, home));
+  return priceElement(parent, { text: written, markedText: written, amount }, home);
 }
 
 /** The short text of an element, as a price. */
