@@ -34,6 +34,10 @@ describe('describeQuote()', () => {
     ]);
   });
 
+  test('states no balance afterwards that does not suffice', () => {
+    expect(quote({ balanceAfter: -5n }).facts).toContainEqual(['balance', '995']);
+  });
+
   test('lists refusals and warnings', () => {
     const refusals = [{ code: 'insufficient_credits', message: '5 short.' }];
     expect(quote({ accepted: false, refusals, warnings: ['One duplicate.'] })).toMatchObject({

@@ -26,7 +26,7 @@ export function describeQuote(
         'cost',
         `${counted(cost, 'credit')} (${formatCount(unitPrice)} per unit), charged at ${quote.chargedAt}`,
       ],
-      ['balance', `${formatCount(balance)}, ${formatCount(balanceAfter)} afterwards`],
+      ['balance', balanceText(balance, balanceAfter)],
       ...quote.delays.map(({ message, until }) => {
         const end = time(until);
         return ['delayed', end === '' ? message : `${message} (until ${end})`] as const;
@@ -42,3 +42,9 @@ function durationText({ durationSeconds, durationIsMinimum }: Quote): string {
   if (seconds === 0 && !durationIsMinimum) return 'less than a second';
   return `${durationIsMinimum ? 'at least' : 'about'} ${formatDuration(seconds * 1000)}`;
 }
+
+/** Returns the balance, with the one after the job unless that does not suffice. */
+const balanceText = (balance: bigint, balanceAfter: bigint): string =>
+  balanceAfter < 0n
+    ? formatCount(balance)
+    : `${formatCount(balance)}, ${formatCount(balanceAfter)} afterwards`;
