@@ -1,7 +1,7 @@
 import { marketTitles } from '../../../gen/job-names.ts';
 import { jobTypes, knownMarkets, unitFields } from '../../contract/job-types.ts';
 import { namedChoice } from '../../contract/known-names.ts';
-import { rulesOf } from '../../contract/rules.ts';
+import { choicesOf } from '../../contract/units/columns.ts';
 import { UsageError } from './exit.ts';
 
 /**
@@ -16,10 +16,7 @@ const regionCodes = [
     jobTypes
       .flatMap((jobType) => [...jobType.options, ...unitFields(jobType)])
       .filter(({ name }) => name === 'country' || name === 'region')
-      .flatMap((field) => {
-        const { type } = rulesOf(field);
-        return type.case === 'string' ? type.value.in : [];
-      }),
+      .flatMap(choicesOf),
   ),
 ];
 

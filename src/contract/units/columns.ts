@@ -107,7 +107,8 @@ function namesByItemField(
   return names;
 }
 
-function choicesOf(field: DescField): readonly string[] {
+/** Returns the values that a field takes; none if it takes any text. */
+export function choicesOf(field: DescField): readonly string[] {
   const { type } = rulesOf(field);
   return type.case === 'string' ? type.value.in : [];
 }

@@ -149,6 +149,11 @@ describe('prepare()', () => {
     });
   });
 
+  test('reads the names of choices in settings', () => {
+    const { body } = bodyOf('mkte', 'pdp_bulk', 'asin\nB0GLN00001\n', ['country=Germany']);
+    expect(body).toEqual({ items: [{ asin: 'B0GLN00001', country: 'de' }] });
+  });
+
   test('reads semicolons as spreadsheets write them', () => {
     const { body } = bodyOf('mkte', 'pdp_bulk', 'ASIN;Country\nB0GLN00001;Germany\n');
     expect(body).toEqual({ items: [{ asin: 'B0GLN00001', country: 'de' }] });

@@ -5,8 +5,9 @@ import { type Problem, summarizeProblems } from '../../../contract/fault.ts';
 import { hasFileUnits, type JobType, unitFields } from '../../../contract/job-types.ts';
 import { membersReader } from '../../../contract/json/message-reader.ts';
 import { createReadState } from '../../../contract/json/values.ts';
+import { namedChoice } from '../../../contract/known-names.ts';
 import { restName } from '../../../contract/rest-form.ts';
-import { columnsOf } from '../../../contract/units/columns.ts';
+import { choicesOf, columnsOf } from '../../../contract/units/columns.ts';
 import { cellsOfLine, unitsOfLines } from '../../../contract/units/lines.ts';
 import { type UnitProblem, UnitsError } from '../../../contract/units/problem.ts';
 import { type FileUnits, readUnits } from '../../../contract/units/read-units.ts';
@@ -261,7 +262,7 @@ function valueOfText(field: DescField, text: string, location: string): Json {
       if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
       throw new UsageError(`${location}: expected a number, not ${text}`);
     default:
-      return text;
+      return namedChoice(text, choicesOf(field)) ?? text;
   }
 }
 
