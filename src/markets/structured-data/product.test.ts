@@ -267,6 +267,15 @@ describe('a product of OpenGraph', () => {
     });
   });
 
+  test('has the numbers of previews', () => {
+    const values = { 'og:title': 'Mug', 'og:type': 'product', 'product:mfr_part_no': '925' };
+    expect(read(meta({ ...values, 'product:ean': '4006381333931' }))).toMatchObject({
+      gtin: '4006381333931',
+      mpn: '925',
+    });
+    expect(read(meta({ ...values, 'product:upc': '4006381333932' }))).toMatchObject({ gtin: null });
+  });
+
   test('needs a type or a price of a product', () => {
     expect(read(meta({ 'og:title': 'About us', 'og:type': 'website' }))).toBeNull();
     expect(read(meta({ 'og:title': 'Mug', 'og:type': 'og:product' }))).toMatchObject({

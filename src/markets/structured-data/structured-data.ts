@@ -423,6 +423,8 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
       image: values.get('og:image') ?? null,
       brand: first('product:brand', 'og:brand'),
       sku: all('product:retailer_item_id'),
+      gtin: first('product:gtin', 'product:ean', 'product:upc', 'product:isbn'),
+      mpn: first('product:mfr_part_no'),
       category: first('product:category'),
       offers: {
         price,
