@@ -200,10 +200,8 @@ function jsonReader(
   if (fields.length === 0 && queryOnly.length === 0) return undefined;
   const isRequiredBody = fields.some(isRequired);
   const readMembers = fields.length === 0 ? ignoreMembers : membersReader(fields);
-  const readValue =
-    endpoint.body === '*' || endpoint.body === ''
-      ? objectReader(readMembers, queryOnly)
-      : valueReader(fields[0]!);
+  const readObject = objectReader(readMembers, queryOnly);
+  const readValue = readerOf(endpoint, fields, readObject);
   return (text, parse, message, state) => {
     within(state, ['body'], () => {
       if (text !== '') {
@@ -212,6 +210,19 @@ function jsonReader(
       } else if (isRequiredBody) refuse(state, problemText.missing());
       else readMembers({}, message, state);
     });
+  };
+}
+
+/** Returns the reader of a body that has these fields. */
+function readerOf(
+  { body }: ServedEndpoint,
+  fields: readonly DescField[],
+  readObject: ReadValueInto,
+): ReadValueInto {
+  if (fields.length > 0) return body === '*' ? readObject : valueReader(fields[0]!);
+  // Clients send null or an empty array for no fields.
+  return (value, message, state) => {
+    if (isMembers(value)) readObject(value, message, state);
   };
 }
 
