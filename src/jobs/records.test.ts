@@ -290,6 +290,23 @@ test.each(['plain', 'csv'])('a changed record of a %s segment is damage', async 
     await expect(compile(contextOf(files, batch), job, 3)).rejects.toMatchObject(changed);
 });
 
+test.each([
+  ['its first bytes are zeros', (bytes: Buffer) => bytes.fill(0, 0, 8)],
+  ['its end is missing', (bytes: Buffer) => bytes.subarray(0, -16)],
+])('a compressed segment is damaged if %s', async (_, damage) => {
+  const files = { job: gzipFile };
+  const { segment } = await writeSegment(contextOf(files), job, aDone(0), source);
+  const bytes = await buffer(await blobs.read(segment.path));
+  const body = bytes.subarray(segment.body!.start, segment.body!.end);
+  const damaged = [bytes.subarray(0, segment.body!.start), damage(body)];
+  await blobs.write(segment.path, 'application/gzip', Readable.from(damaged), () => 3);
+  const batch = { ...aDone(0), segments: [segment] };
+  await expect(readRecord(contextOf(files, batch), batch, 4)).rejects.toMatchObject({
+    code: 'storage_damaged',
+    message: expect.stringContaining(segment.path),
+  });
+});
+
 test('reports a missing record and a truncated segment as damage', async () => {
   const batch = aDone(0);
   const context = contextOf({ job: csvFile }, batch);

@@ -358,7 +358,7 @@ async function readRun(
   }
   const stored =
     encoding === 'gzip'
-      ? await inflateRange(await readBody(blobs, segment), start, end)
+      ? await inflateRange(await readBody(blobs, segment), path, start, end)
       : await readRange(blobs, path, start, end);
   if (stored.length !== end - start) throw damagedFile(path, `ends before byte ${end}`);
   return run.map((at) => {
@@ -372,17 +372,30 @@ async function readRun(
   });
 }
 
-/** Returns a range of the content of a compressed stream, without holding the bytes before it. */
-async function inflateRange(source: Readable, start: number, end: number): Promise<Buffer> {
+/**
+ * Returns a range of the content of a compressed file, without holding the bytes before it. Throws
+ * `storage_damaged` if it cannot be decompressed.
+ */
+async function inflateRange(
+  source: Readable,
+  path: string,
+  start: number,
+  end: number,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   const content = createGunzip({ chunkSize: 128 * 1024 });
   let at = 0;
   // A failure of the source ends the content with its error.
   pipeline(source, content, () => {});
-  for await (const chunk of content as AsyncIterable<Buffer>) {
-    chunks.push(chunk.subarray(Math.max(0, start - at), Math.max(0, end - at)));
-    at += chunk.length;
-    if (at >= end) break;
+  try {
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(Math.max(0, start - at), Math.max(0, end - at)));
+      at += chunk.length;
+      if (at >= end) break;
+    }
+  } catch (error) {
+    if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
+    throw damagedFile(path, 'has other contents than were written', error);
   }
   return Buffer.concat(chunks);
 }
