@@ -122,6 +122,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.account.v1.RotateWebhookSecretRequest": "Empty: the API key identifies the caller.",
   "gleaner.account.v1.SetWebhookRequest": "Request to set the webhook.",
   "gleaner.account.v1.SetWebhookRequest.disabled": "Whether to stop sending messages for now.",
+  "gleaner.account.v1.SetWebhookRequest.enabled": "Whether messages are sent, as in responses: the opposite of `disabled`, which must not contradict it. Absent: true.",
   "gleaner.account.v1.SetWebhookRequest.url": "Public http or https address to post to. An empty address removes the webhook.",
   "gleaner.account.v1.TestWebhookRequest": "Empty: the API key identifies the caller.",
   "gleaner.account.v1.UsageDay": "Sums of one day's ledger entries.",

@@ -10,7 +10,7 @@ import {
 import { http } from '../../../gen/google/api/annotations_pb.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { CallContext } from '../../contract/caller.ts';
-import type { Problem } from '../../contract/fault.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
 
 /** Context of a call. `C` is the core's type of a caller. */
 export interface Call<C = Principal> extends CallContext {
@@ -65,6 +65,17 @@ export const pageOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: s
 export const shortIdCondition = (text: string) =>
   // "." is the character after "-".
   /^[0-9a-f]{8}$/.test(text) ? { atLeast: `${text}-`, below: `${text}.` } : null;
+
+/**
+ * Returns whether a request leaves its resource in use, by the field of requests or by the field of
+ * responses. Throws `invalid` if one contradicts the other.
+ */
+export function isEnabled(request: { disabled: boolean; enabled?: boolean | undefined }): boolean {
+  const { disabled, enabled = !disabled } = request;
+  if (enabled && disabled)
+    throw Fault.invalid(['body', 'enabled'], 'true contradicts disabled: true', 'value_error');
+  return enabled;
+}
 
 /** Returns true if a call may change its caller's credits: its REST method is not GET. */
 export function changesBalance(method: DescMethod): boolean {

@@ -50,6 +50,7 @@ import {
   defaultPageSize,
   type Handlers,
   handle,
+  isEnabled,
   pageOf,
   type StreamHandler,
 } from './handlers.ts';
@@ -168,9 +169,6 @@ async function warnWithoutWebhook({ store }: JobContext, rule: Rule, call: Call)
 
 function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>): RuleFields {
   const { name, condition, threshold, field, market, region, key, series, channel } = request;
-  const { disabled, enabled = !disabled } = request;
-  if (enabled && disabled)
-    throw Fault.invalid(['body', 'enabled'], 'true contradicts disabled: true', 'value_error');
   return {
     name,
     market,
@@ -181,7 +179,7 @@ function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>):
     field: field as RuleFields['field'],
     threshold: threshold ?? null,
     channel: channel === 'email' ? 'email' : 'webhook',
-    enabled,
+    enabled: isEnabled(request),
   };
 }
 

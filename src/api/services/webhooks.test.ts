@@ -64,6 +64,17 @@ test('users set, change, rotate, test and delete their webhook', async () => {
   expect((await user.call(setWebhook, { url })).secret).not.toBe(rotated.secret);
 });
 
+test('a webhook that is sent back as it was read stays enabled or disabled', async () => {
+  for (const disabled of [true, false]) {
+    await user.call(setWebhook, { url, disabled });
+    const read = await user.call(getWebhook, {});
+    const sentBack = { url: read.url, enabled: read.enabled };
+    expect((await user.call(setWebhook, sentBack)).enabled).toBe(!disabled);
+  }
+  const contradiction = user.call(setWebhook, { url, enabled: true, disabled: true });
+  await expect(contradiction).rejects.toMatchObject({ problems: [{ loc: ['body', 'enabled'] }] });
+});
+
 test.each([
   'no address',
   'ftp://receiver.example/',

@@ -14,7 +14,7 @@ import { queueOperatorTest, queueTest } from '../../notify/queue.ts';
 import { rotateSecret, setWebhook } from '../../notify/webhook.ts';
 import { redeliver } from '../../store/deliveries.ts';
 import type { Delivery, Webhook } from '../../store/documents.ts';
-import { type Handlers, handle, pageOf } from './handlers.ts';
+import { type Handlers, handle, isEnabled, pageOf } from './handlers.ts';
 import { toMessage } from './to-message.ts';
 
 /** Returns the handlers of users and operators for webhooks, deliveries and test messages. */
@@ -33,16 +33,16 @@ export function webhookHandlers(context: JobContext): Handlers {
     handle(account.getWebhook, async (_request, { principal }) =>
       toWebhookMessage(await store.webhooks.get(principal.userId)),
     ),
-    handle(account.setWebhook, async ({ url = '', disabled }, { principal }) => {
+    handle(account.setWebhook, async (request, { principal }) => {
+      const { url = '' } = request;
+      const enabled = isEnabled(request);
       if (url === '') {
         await store.webhooks.remove({ userId: principal.userId });
         return toWebhookMessage(null);
       }
       const problem = problemOfTarget(url, settings.notices.privateWebhooks);
       if (problem !== null) throw Fault.invalid(['body', 'url'], problem, 'value_error');
-      return toWebhookMessage(
-        await setWebhook(context, principal.userId, { url, enabled: !disabled }),
-      );
+      return toWebhookMessage(await setWebhook(context, principal.userId, { url, enabled }));
     }),
     handle(account.rotateWebhookSecret, async (_request, { principal }) =>
       toWebhookMessage(await rotateSecret(context, principal.userId)),

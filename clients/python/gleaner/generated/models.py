@@ -1542,6 +1542,7 @@ class _SetWebhookRequestRequired(TypedDict):
 class SetWebhookRequest(_SetWebhookRequestRequired, total=False):
     """Request to set the webhook."""
     disabled: Optional[bool]
+    enabled: Optional[bool]
 
 
 class SitesListingTask(TypedDict):
