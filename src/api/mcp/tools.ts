@@ -18,7 +18,7 @@ import { submitOptionFields, takesSubmitOptions } from '../../contract/submit-op
 import { canWait } from '../../contract/wait.ts';
 
 const submitAdvice =
-  'Creates a job that is charged per unit; failed units are refunded. With validate_only=true, it returns the quote instead. Wait for the job with get_job. Repeat a call whose result you did not get with the same idempotency_key.';
+  'Creates a job that is charged per unit; failed units are refunded. With validate_only=true, it only returns the quote. Wait for the job with get_job. Repeat a call whose result you did not get with the same idempotency_key.';
 const waitAdvice = 'With wait_seconds, waits for the end of the job.';
 
 const recordsAdvice =

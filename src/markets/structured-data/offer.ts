@@ -87,12 +87,9 @@ function isGtin(code: string): boolean {
   return sum % (isIsbn ? 11 : 10) === 0;
 }
 
-/** Returns the name of the condition of an item without its address: "New". */
-export function conditionOf({ itemCondition }: JsonObject): string | null {
-  const name = text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') ?? '';
-  // Previews have names in lower case.
-  return name === '' ? null : name[0]!.toUpperCase() + name.slice(1);
-}
+/** Returns the condition of an item as the page spells it, without its address: "New", "new". */
+export const conditionOf = ({ itemCondition }: JsonObject): string | null =>
+  text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
 
 function currencyOf(item: JsonObject, { work }: StructuredData): string | null {
   const code = onlyText(item.priceCurrency)?.toUpperCase() ?? '';

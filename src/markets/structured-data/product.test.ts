@@ -263,7 +263,7 @@ describe('a product of OpenGraph', () => {
       price: 9.5,
       currency: 'EUR',
       availability: 'InStock',
-      condition: 'New',
+      condition: 'new',
     });
   });
 
