@@ -241,7 +241,8 @@ function objectReader(readMembers: ReadMembers, queryOnly: readonly string[]): R
         msg: 'Input should be an object',
       });
     readMembers(value, message, state);
-    refuseQueryOnly(queryOnly, (name) => (value[name] ?? null) !== null, state);
+    // False is what an absent option means.
+    refuseQueryOnly(queryOnly, (name) => (value[name] ?? false) !== false, state);
   };
 }
 

@@ -111,7 +111,7 @@ test.for(both)(
     expect(await post(`${job}/cancel`, { reason: 'x', other: 1 })).toEqual(refused('reason'));
     expect(await post(`${job}/retry`, { max_credits: 1 })).toEqual(refused('max_credits'));
     expect(await post(`${job}/reread`, { deliver_to: 'x' })).toEqual(refused('deliver_to'));
-    for (const harmless of [{}, { discard: null }, { other: 1 }, [], null])
+    for (const harmless of [{}, { discard: null }, { discard: false }, { other: 1 }, [], null])
       expect(await post(`${job}/release`, harmless)).toMatchObject({ status: 404 });
     const form = new FormData();
     form.set('file', new Blob(['product_id\nB0GLN01001\n'], { type: 'text/csv' }), 'a.csv');
