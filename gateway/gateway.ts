@@ -5,6 +5,7 @@ import { createBodyBudget } from '../src/contract/body-budget.ts';
 import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from '../src/contract/caller.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problem-texts.ts';
+import { questionOf } from '../src/contract/suggest.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
@@ -169,8 +170,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   ];
   const notFound: RequestHandler = (request) => {
     const nearest = nearestPaths(segmentsOf(request.originalUrl) ?? [], documentedPaths);
-    const paths = new Intl.ListFormat('en', { type: 'disjunction' }).format(nearest);
-    const hint = paths === '' ? '' : `. Did you mean ${paths}?`;
+    const hint = nearest.length === 0 ? '' : `. ${questionOf(nearest)}`;
     throw new Fault('not_found', `No such path: ${quote(request.path)}${hint}`);
   };
   const failed: ErrorRequestHandler = (error, _request, response, _next) => {

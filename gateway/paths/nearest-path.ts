@@ -40,10 +40,11 @@ export function nearestPaths(
   const closest = near.filter((each) => each.literalCount === literalCount);
   const differingCount = Math.min(...closest.map((each) => each.differingCount));
   const nearest = closest.filter((each) => each.differingCount === differingCount);
-  const alike = nearest.find(({ requested, served: segment }) => {
-    const candidates = nearest.map((each) => each.served).filter(Boolean);
-    return requested !== '' && segment === suggest(requested, candidates);
-  });
+  const candidates = nearest.map((each) => each.served).filter(Boolean);
+  const alike = nearest.find(
+    ({ requested, served: segment }) =>
+      requested !== '' && segment === suggest(requested, candidates),
+  );
   if (alike !== undefined) return [alike.path];
   const paths = new Set(nearest.map(({ path }) => path));
   const isClose = paths.size === 1 || literalCount >= minLiterals;

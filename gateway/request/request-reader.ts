@@ -235,11 +235,7 @@ const ignoreMembers: ReadMembers = (input, _message, state) => {
 /** Creates the reader of a body that is an object of fields. */
 function objectReader(readMembers: ReadMembers, queryOnly: readonly string[]): ReadValueInto {
   return (value, message, state) => {
-    if (!isMembers(value))
-      return void refuse(state, {
-        type: 'model_attributes_type',
-        msg: 'Input should be an object',
-      });
+    if (!isMembers(value)) return void refuse(state, problemText.notObject());
     readMembers(value, message, state);
     // False is what an absent option means.
     refuseQueryOnly(queryOnly, (name) => (value[name] ?? false) !== false, state);

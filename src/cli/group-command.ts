@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { suggest } from '../contract/suggest.ts';
+import { questionOf, suggest } from '../contract/suggest.ts';
 
 /** A command that answers an unknown subcommand with those that could be meant. */
 export class GroupCommand extends Command {
@@ -29,11 +29,10 @@ function alternativesText(command: Command, name: string): string {
   const alike = suggest(name, namesOf(command));
   const paths =
     alike === undefined ? findCommands(command, name) : [[...pathOf(command), alike].join(' ')];
-  if (paths.length > 0) return `Did you mean ${orList.format(paths.slice(0, maxPaths))}?`;
+  if (paths.length > 0) return questionOf(paths.slice(0, maxPaths));
   return command.parent === null ? 'Run gleaner --help for the commands' : '';
 }
 
-const orList = new Intl.ListFormat('en', { type: 'disjunction' });
 /** Alternatives that a message names. */
 const maxPaths = 4;
 

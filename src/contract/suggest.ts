@@ -27,8 +27,14 @@ export function suggest(name: string, names: Iterable<string>): string | undefin
  */
 export function didYouMean(name: string, names: Iterable<string>): string {
   const suggestion = suggest(name, names);
-  return suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
+  return suggestion === undefined ? '' : ` ${questionOf([suggestion])}`;
 }
+
+const alternatives = new Intl.ListFormat('en', { type: 'disjunction' });
+
+/** Returns the question which of some names is meant: "Did you mean a, b, or c?". */
+export const questionOf = (names: readonly string[]): string =>
+  `Did you mean ${alternatives.format(names)}?`;
 
 /** Edits that a misspelled name may be away, and their share of its length. */
 const maxDistance = 3;

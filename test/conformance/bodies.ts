@@ -208,14 +208,14 @@ function noBody(type: string, missing: Loc): Case[] {
 }
 
 /** Fields that clients send to services of this kind. */
-const usualFields = ['id', 'user_id', 'status', 'created_at', 'tags', 'metadata', 'callback_url'];
+const commonFields = ['id', 'user_id', 'status', 'created_at', 'tags', 'metadata', 'callback_url'];
 
 /**
  * Returns the case of a body with fields of its response, as a client that changes what it has read
  * sends it, and with fields that it does not have.
  */
 function foreignFields(good: Case, method: Endpoint['method']): Case {
-  const names = [...usualFields, ...(method?.output.fields ?? []).map(restName)];
+  const names = [...commonFields, ...(method?.output.fields ?? []).map(restName)];
   const foreign = Object.fromEntries(names.map((name) => [name, null]));
   return {
     ...good,

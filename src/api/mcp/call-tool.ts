@@ -5,6 +5,7 @@ import { Fault, type Problem, summarizeProblems } from '../../contract/fault.ts'
 import { messageReader } from '../../contract/json/message-reader.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 import { createReadState, refused } from '../../contract/json/values.ts';
+import { problemText } from '../../contract/problem-texts.ts';
 import { readSubmitOptions } from '../../contract/read-submit-options.ts';
 import { type SubmitOptions, takesSubmitOptions } from '../../contract/submit-options.ts';
 import type { Budget } from './budget.ts';
@@ -151,11 +152,7 @@ function readArguments(method: DescMethod, toolArguments: ToolArguments) {
     ),
   );
   if (request === refused && problems.length === 0)
-    problems.push({
-      loc: ['arguments'],
-      msg: 'Input should be an object',
-      type: 'model_attributes_type',
-    });
+    problems.push({ loc: ['arguments'], ...problemText.notObject() });
   return { request: request as Message, options, problems };
 }
 

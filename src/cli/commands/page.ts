@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';
 import { marketPath, regionCode } from './market-names.ts';
 
@@ -19,15 +20,9 @@ export function addPageCommands(program: Command): void {
     .option('--save <file>', 'path of the saved body (default: in the data folder)')
     .option('--browser', 'fetch with the browser, whatever the origins file says');
   onRun(fetching, async (io, { region, save, ...options }: PageFlags, market, kind, id) => {
-    const { openTarget, runFetch } = await import('../../tools/page.ts');
+    const { runFetch } = await import('../../tools/page.ts');
     const saveOptions = save === undefined ? {} : { save: io.path(save) };
-    const target = openTarget(
-      io.config(),
-      marketPath(market),
-      kind,
-      id,
-      region && regionCode(region),
-    );
+    const target = await openNamed(io, market, kind, id, region);
     return (await runFetch(io.config(), target, { ...options, ...saveOptions }, io.say)) ? 0 : 1;
   });
   const extract = page
@@ -36,18 +31,18 @@ export function addPageCommands(program: Command): void {
     .option('--region <id>', 'region, if the market has several')
     .option('--body <file>', 'path of the saved body (default: saved by the last fetch)');
   onRun(extract, async (io, { region, body }: PageFlags, market, kind, id) => {
-    const { openTarget, runExtract } = await import('../../tools/page.ts');
-    const target = openTarget(
-      io.config(),
-      marketPath(market),
-      kind,
-      id,
-      region && regionCode(region),
-    );
+    const { runExtract } = await import('../../tools/page.ts');
+    const target = await openNamed(io, market, kind, id, region);
     const file = body === undefined ? undefined : io.path(body);
     return (await runExtract(io.config(), target, file, io.say)) ? 0 : 1;
   });
   addSiteCommands(program);
+}
+
+/** Opens the page of a marketplace and a region, each by its name or its code. */
+async function openNamed(io: Io, market: string, kind: string, id: string, region?: string) {
+  const { openTarget } = await import('../../tools/page.ts');
+  return openTarget(io.config(), marketPath(market), kind, id, region && regionCode(region));
 }
 
 /** Adds `site check` and `site learn`. */

@@ -12,6 +12,7 @@ import {
   type Setting,
   SettingSchema,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { sortByUrgency } from '../../present/origins.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, type Display, jsonLine, type PrintedColumn } from './print.ts';
@@ -72,11 +73,6 @@ const settingColumns: PrintedColumn<Setting>[] = [
 const { getWork, listOrigins, listSettings } = OperatorService.method;
 const noRequests = 'No requests in the last hour.';
 
-/** Compares origins: those that are paused first, then those with the most requests. */
-export const byActivity = (one: Origin, other: Origin): number =>
-  Number(Boolean(other.pausedUntil)) - Number(Boolean(one.pausedUntil)) ||
-  sum(other, 'requests') - sum(one, 'requests');
-
 const parts: Readonly<Record<string, (session: CommandSession) => Promise<void>>> = {
   async work({ client, show }) {
     const work = await client.call(getWork, {});
@@ -84,7 +80,7 @@ const parts: Readonly<Record<string, (session: CommandSession) => Promise<void>>
   },
   async origins({ client, list }) {
     const { origins } = await client.call(listOrigins, {});
-    await list(OriginSchema, origins.toSorted(byActivity), originColumns, noRequests);
+    await list(OriginSchema, sortByUrgency(origins), originColumns, noRequests);
   },
   async settings({ client, list }) {
     const { settings } = await client.call(listSettings, {});

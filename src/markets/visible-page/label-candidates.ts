@@ -10,7 +10,8 @@ import { pageCandidate } from './evidence.ts';
 import { isInCard } from './product-card.ts';
 import type { VisiblePage } from './visible-page.ts';
 
-const maxLabelled = 60;
+/** Maximum characters of a value after a label. */
+export const maxLabelled = 60;
 /** Maximum labels of a field on a page that are considered. */
 const maxLabels = 30;
 
@@ -21,7 +22,7 @@ interface LabelledText {
 }
 
 /** Returns the value after a label in a text: on its line, or in the next element. */
-function valueAfter(visible: VisibleText, labels: RegExp): LabelledText | null {
+export function valueAfter(visible: VisibleText, labels: RegExp): LabelledText | null {
   const label = visible.text.length > maxLabelled * 2 ? null : oneLine(visible.text);
   if (label === null || !labels.test(label)) return null;
   const { parent: element } = visible;

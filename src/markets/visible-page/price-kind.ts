@@ -20,7 +20,8 @@ export function hasTaxLabel(element: Element, words: RegExp): boolean {
 }
 
 /** Elements of struck prices, and of choices. */
-const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike', 'option', 'label']);
+const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike']);
+const choiceTags: ReadonlySet<string> = new Set(['option', 'label']);
 
 /** Returns true for a button that does not put the product into the cart. */
 const isOtherButton = (element: Element): boolean =>
@@ -57,7 +58,8 @@ function hasOtherLabel(element: Element, text: string): boolean {
 /** Returns true if the names of an element or its label say that a price is of something else. */
 export function isOtherPrice(element: Element, text: string): boolean {
   for (const outer of upwards(element, 4)) {
-    if (struckTags.has(outer.name) || isOtherButton(outer)) return true;
+    if (struckTags.has(outer.name) || choiceTags.has(outer.name)) return true;
+    if (isOtherButton(outer)) return true;
     if (otherPriceNames.test(namesOf(outer))) return true;
     if (/line-through/i.test(outer.attribs.style?.slice(0, 300) ?? '')) return true;
   }
@@ -70,4 +72,4 @@ export const isOldPrice = (element: Element): boolean =>
 
 /** Returns true for an element that says itself that its price was the one to pay before. */
 export const isFormerPrice = (element: Element): boolean =>
-  /^(?:del|s|strike)$/.test(element.name) || oldPriceNames.test(namesOf(element));
+  struckTags.has(element.name) || oldPriceNames.test(namesOf(element));

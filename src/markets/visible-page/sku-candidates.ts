@@ -1,13 +1,12 @@
 import type { Candidate } from '../candidates/candidates.ts';
-import { type Element, oneLine } from '../html/html.ts';
-import { labelledText } from '../html/label-text.ts';
+import type { Element } from '../html/html.ts';
 import { namesOf, shortText } from '../html/visible-text.ts';
 import { anyOf } from '../patterns.ts';
 import { skuLabels, skuNames } from './element-names.ts';
 import { pageCandidate } from './evidence.ts';
+import { maxLabelled, valueAfter } from './label-candidates.ts';
 import type { VisiblePage } from './visible-page.ts';
 
-const maxLabelled = 60;
 /** Maximum labels and attributes of a page that are considered. */
 const maxLabels = 100;
 const maxAttributes = 500;
@@ -86,11 +85,10 @@ function labelledCodes({ texts, fields }: VisiblePage): FoundCode[] {
     const value = code.exec(text ?? '')?.[1];
     if (isCode(value)) found.push({ value, source: 'label', element });
   };
-  for (const { text, parent } of texts) {
+  for (const visible of texts) {
     if (found.length >= maxLabels) break;
-    const label = text.length > maxLabelled * 2 ? null : oneLine(text);
-    if (label === null || !skuLabels.test(label)) continue;
-    push(labelledText({ text: label, parent }, skuLabels, maxLabelled), parent);
+    const value = valueAfter(visible, skuLabels);
+    if (value !== null) push(value.text, value.element);
   }
   for (const element of fields) {
     if (found.length >= maxLabels) break;

@@ -3,11 +3,12 @@ import { Badge, Group, Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { failureGuide } from '../../../../src/present/failure-guide.ts';
 import { marketTitle } from '../../../../src/present/names.ts';
+import { sortByUrgency } from '../../../../src/present/origins.ts';
 import { formatCount, formatPercent } from '../../../../src/present/text.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
 import { Moment } from '../time/Moment.tsx';
-import { originState, sortByUrgency, summarizeMinutes } from './totals.ts';
+import { originState, summarizeMinutes } from './totals.ts';
 
 type Totals = ReturnType<typeof summarizeMinutes>;
 

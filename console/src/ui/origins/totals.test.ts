@@ -1,7 +1,5 @@
-import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { OriginSchema } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { sortByUrgency, summarizeMinutes } from './totals.ts';
+import { summarizeMinutes } from './totals.ts';
 
 test('summarizeMinutes() weights the mean latency by requests', () => {
   const minutes = [
@@ -23,19 +21,4 @@ test('summarizeMinutes() returns zeros without requests', () => {
     failedShare: 0,
     milliseconds: 0,
   });
-});
-
-test('sortByUrgency() puts paused origins first, then the busiest, then sorts by name', () => {
-  const origins = [
-    { origin: 'quiet' },
-    { origin: 'busy', minutes: [{ requests: 9 }] },
-    { origin: 'also quiet' },
-    { origin: 'refusing', pausedUntil: { seconds: 1n } },
-  ].map((init) => create(OriginSchema, init));
-  expect(sortByUrgency(origins).map(({ origin }) => origin)).toEqual([
-    'refusing',
-    'busy',
-    'also quiet',
-    'quiet',
-  ]);
 });

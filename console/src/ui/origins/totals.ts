@@ -1,4 +1,4 @@
-import type { Origin, OriginMinute } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { OriginMinute } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 
 /**
  * Sums minutes: shares from 0 to 1 and the mean latency in milliseconds; all 0 without requests.
@@ -16,17 +16,6 @@ export function summarizeMinutes(
     failedShare: share(sum(({ failed }) => failed)),
     milliseconds: share(sum(({ requests, milliseconds }) => requests * milliseconds)),
   };
-}
-
-/** Sorts origins by urgency: paused ones first, then by number of requests, then by name. */
-export function sortByUrgency(origins: readonly Origin[]): Origin[] {
-  const rank = ({ pausedUntil, minutes }: Origin) =>
-    pausedUntil ? Number.POSITIVE_INFINITY : summarizeMinutes(minutes).requests;
-  return origins.toSorted(
-    (one, other) =>
-      Number(rank(one) < rank(other)) - Number(rank(one) > rank(other)) ||
-      one.origin.localeCompare(other.origin),
-  );
 }
 
 /** State of an origin: `ready` means that its pause is over and the next request is a trial. */
