@@ -42,6 +42,7 @@ const goneTitles = anyOf(
 );
 const sorryTitles = anyOf(
   [
+    '^50\\d(?!\\d)',
     'something went wrong',
     'service unavailable',
     'tut uns leid',
@@ -97,12 +98,11 @@ function isDegraded(page: HtmlPage): boolean {
   return buyBoxes.every((id) => byId(page, id) === undefined);
 }
 
+/** Returns true for the page of a missing product. The apology page has its pictures, too. */
 function isGone(page: HtmlPage, title: string): boolean {
-  return (
-    goneTitles.test(title) ||
-    containsNotFound(title) ||
-    find(page.root, 'a[href*="dogsofamazon" i], img[alt*="dogs of" i]') !== undefined
-  );
+  if (goneTitles.test(title) || containsNotFound(title)) return true;
+  if (sorryTitles.test(title)) return false;
+  return find(page.root, 'a[href*="dogsofamazon" i], img[alt*="dogs of" i]') !== undefined;
 }
 
 /** A response, its page, and the title of that. */

@@ -279,6 +279,15 @@ describe('a page without the product', () => {
     for (const status of [200, 503]) expect(faultOf(apology, status).code).toBe('page_throttled');
   });
 
+  it.each([
+    '503 - Service Unavailable Error',
+    '500 - Internal Error',
+    'Sorry! Something went wrong!',
+  ])('is throttled by the apology %j with the pictures of the dog page', (title) => {
+    const apology = `<title>${title}</title><a href="/dogsofamazon"><img alt="Dogs of the store"></a>`;
+    for (const status of [200, 503]) expect(faultOf(apology, status).code).toBe('page_throttled');
+  });
+
   it('is not found for a dog page with 404, even one that loads the firewall', () => {
     const dog =
       '<title>Page Not Found</title><script src="https://x.token.awswaf.com/challenge.js"></script>';
