@@ -12,6 +12,7 @@ const struck = (text: string) =>
 const link = (asin: string, inner: string) =>
   `<a href="/A-Slug/dp/${asin}/ref=sr_1_1">${inner}</a>`;
 const row = (...parts: string[]) => `<div class="a-row">${parts.join(' ')}</div>`;
+const below = (rows: string) => `<div data-cy="secondary-offer-recipe">${rows}</div>`;
 const title = `<a href="/A-Slug/dp/${own}"><h2><span>Kindle Unlimited for cats, with a trial</span></h2></a>`;
 
 function read(rows: string, home = 'USD') {
@@ -74,6 +75,24 @@ test.each([
     null,
   ],
   [
+    'a trial with a purchase below the card’s own offer',
+    row(link(own, price('$0.00'))) + row('Free with membership') + below(row('Or $2.99 to buy')),
+    '$2.99',
+    null,
+  ],
+  [
+    'a trial with another format’s purchase below it',
+    row(link(own, price('$0.00'))) + below(row(link(other, 'Paperback')) + row('Or $2.99 to buy')),
+    null,
+    null,
+  ],
+  [
+    'other sellers’ prices below a card without an offer',
+    row('No featured offers available') + below(row(price('$2.99'), '(2 new offers)')),
+    null,
+    null,
+  ],
+  [
     'a trial with a cost, and a price',
     row(link(own, price('$0.99')), 'with a Drama Channel trial') + row(link(own, price('$7.50'))),
     '$7.50',
@@ -85,6 +104,12 @@ test.each([
     'a rental or a purchase',
     row(price('$0.00')) + row('Or $3.99 to rent or $9.99 to buy'),
     null,
+    null,
+  ],
+  [
+    'a purchase beside a rental',
+    row(link(own, `${price('$3.99')} to rent`), '<br>', link(own, '$9.99 to buy')),
+    '$9.99',
     null,
   ],
   [

@@ -63,6 +63,11 @@ function isStruck(element: Element): boolean {
 /** Reads the offers of a card in its order. */
 class OfferReader {
   readonly offers: CardOffer[] = [];
+  /**
+   * Offers of the block below the card's own: other sellers and formats, and the purchase beside a
+   * trial.
+   */
+  readonly secondaryOffers: CardOffer[] = [];
   private line = '';
 
   private open(asin: string | null): void {
@@ -112,7 +117,13 @@ class OfferReader {
   read(node: Node): void {
     if (node.type === 'text') this.line += node.data;
     if (!('attribs' in node) || unread.has(node.name)) return;
-    if (node.attribs['data-cy'] === 'secondary-offer-recipe') return;
+    if (node.attribs['data-cy'] === 'secondary-offer-recipe') {
+      const secondary = new OfferReader();
+      for (const child of node.children) secondary.read(child);
+      secondary.endLine();
+      this.secondaryOffers.push(...secondary.offers);
+      return;
+    }
     if (isPrice(node)) {
       this.addPrice(node);
       return;
@@ -160,12 +171,12 @@ function isConditional({ price, notes }: CardOffer): boolean {
 
 /** Lines with the price to buy beside a trial or membership. The group is the price. */
 const purchases: readonly RegExp[] = [
-  /^or (.{2,24}?) to buy\b/i,
-  /^oder (.{2,24}?) (?:zum kauf(?:en)?|kaufen|kaufpreis)\b/i,
+  /^(?:or )?(.{2,24}?) to buy\b/i,
+  /^(?:oder )?(.{2,24}?) (?:zum kauf(?:en)?|kaufen|kaufpreis)\b/i,
   /^ou (?:acheter (?:pour|à) )?(.{2,24}?)(?: (?:à l['’]achat|pour acheter|pour l['’]achat))?$/i,
-  /^(?:o|oppure) (.{2,24}?) (?:per l['’]acquisto|per acquistare|da acquistare)\b/i,
-  /^o (.{2,24}?) (?:para comprar|por la compra|para la compra)\b/i,
-  /^(?:または|もしくは)[、\s]?(.{2,24}?)で購入/,
+  /^(?:(?:o|oppure) )?(.{2,24}?) (?:per l['’]acquisto|per acquistare|da acquistare)\b/i,
+  /^(?:o )?(.{2,24}?) (?:para comprar|por la compra|para la compra)\b/i,
+  /^(?:(?:または|もしくは)[、\s]?)?(.{2,24}?)で購入/,
 ];
 
 function purchasePrice({ notes }: CardOffer, home: string | null): string | null {
@@ -199,14 +210,16 @@ export function readCardPrice(
 ): CardPrice {
   const reader = new OfferReader();
   reader.read(card);
-  const offers = reader.offers.filter(({ asin }) => asin === null || asins.has(asin));
+  const isOwn = ({ asin }: CardOffer) => asin === null || asins.has(asin);
+  const offers = reader.offers.filter(isOwn);
   const offer = offers.find((each) => !isConditional(each));
   if (offer !== undefined) {
     const currency = priceCurrency(offer.price!, home);
     return { price: offer.price, original: originalOf(offer, currency), currency };
   }
+  const purchaseOffers = [...offers, ...reader.secondaryOffers.filter(isOwn)];
   const purchase =
-    offers.map((each) => purchasePrice(each, home)).find((price) => price !== null) ?? null;
+    purchaseOffers.map((each) => purchasePrice(each, home)).find((price) => price !== null) ?? null;
   const currency = purchase === null ? null : priceCurrency(purchase, home);
   return { price: purchase, original: null, currency };
 }
