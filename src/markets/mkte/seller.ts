@@ -9,6 +9,7 @@ import {
   type HtmlPage,
   words,
 } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { type OfferKind, ofOffer } from './offers.ts';
 
 /** Labels of the seller's row in the older buy box, by language. */
@@ -22,17 +23,30 @@ function idInLink(element: Element | undefined): string | null {
   );
 }
 
+/** Name of the store or of one of its companies, up to the end of a clause. */
+const storeName =
+  '(amazon(?:\\.[a-z]+)*(?: \\p{L}+){0,4}?)(?=\\s*$|\\.(?:\\s|$)|[,;(]|\\s(?:and|und|y|e|et)\\s)';
+
 /** Texts for "Sold by Amazon", by language. The store is then the seller. */
 const byItself = [
-  /(?:sold (?:and \w+ )?by|verkauf(?: und versand)? durch|vendido (?:y \w+ )?por|venduto (?:e \w+ )?da|vendu par)\s(amazon(?:\.[a-z]+)*)/i,
+  anyOf(
+    [
+      'sold (?:and \\w+ )?by',
+      'verkauf(?: und versand)? durch',
+      'vendido (?:y \\w+ )?por',
+      'venduto (?:e \\w+ )?da',
+      'vendu par',
+    ],
+    { flags: 'iu', after: `\\s${storeName}` },
+  ),
   /(?<![a-z.])(amazon(?:\.[a-z]+)*)\s?が販売/i,
 ];
 
+/** Returns the store's name in a text about the seller. Null if a word of it is in lower case. */
 function storeItself(prose: string | null): string | null {
-  return (
-    byItself.map((pattern) => pattern.exec(prose ?? '')?.[1]).find((name) => name !== undefined) ??
-    null
-  );
+  const names = byItself.map((pattern) => pattern.exec(prose ?? '')?.[1]);
+  const name = names.find((each) => each !== undefined) ?? null;
+  return name !== null && /^\S+(?: \p{Lu}\S*)*$/u.test(name) ? name : null;
 }
 
 /**
