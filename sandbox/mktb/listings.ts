@@ -43,7 +43,7 @@ function current(goods: MktbGoods, form: string) {
     },
     freeShipping: { url: goods.freeShipping ? 'https://images.tokopedia.net/fake/free.png' : '' },
     labelGroups: soldLabels(goods.sold),
-    rating: odd ? goods.stars : ratingText(goods),
+    rating: ratingText(goods),
     wishlist: false,
     ads: { id: '', productClickURL: '' },
     meta: { parentID: '0', warehouseID: '1' },
@@ -124,7 +124,7 @@ export function categoryResponse(
       name: goods.name,
       price: rupiah(goods.price),
       original_price: rupiah(goods.before),
-      rating: goods.stars,
+      rating: Math.round(goods.stars),
       shop: {
         id: Number(goods.shop.id),
         url: `https://www.tokopedia.com/${goods.shop.domain}`,

@@ -27,11 +27,11 @@ export function soldLabel(labels: Json | undefined): number | null {
 }
 
 /**
- * Returns the stars of a product card, 1 to 5. Null for an unrated product (0 or "") and for other
- * scales.
+ * Returns the stars of a product card, 1 to 5. Null for an unrated product (0 or ""), for other
+ * scales, and for an integer that is no text: the site rounds those, so that 4.6 is 5.
  */
 export function stars(value: Json | undefined): number | null {
-  const rating = positive(value);
+  const rating = Number.isInteger(value) ? null : positive(value);
   return rating !== null && rating <= 5 ? rating : null;
 }
 

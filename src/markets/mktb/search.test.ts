@@ -140,6 +140,17 @@ describe('extract()', () => {
     });
   });
 
+  it.each([
+    [{ rating: 5 }, null],
+    [{ rating: 5, ratingAverage: '4.6' }, 4.6],
+    [{ rating: 5, ratingAverage: '5.0' }, 5],
+    [{ rating: 5, ratingAverage: '' }, null],
+    [{ rating: '5' }, 5],
+    [{ rating: 4.6 }, 4.6],
+  ])('reads the rating of %j as %j', (stars, expected) => {
+    expect(extract([{ id: '1', countReview: 233, ...stars }])[0]!.rating).toBe(expected);
+  });
+
   it('reads an abbreviated price before the discount, and no abbreviated price', () => {
     const product = { id: '1', price: 'Rp6,99jt', originalPrice: 'Rp7,59jt' };
     expect(extract([product])[0]).toMatchObject({ price: null, original_price: 7_590_000 });
