@@ -118,6 +118,21 @@ describe('extract()', () => {
     });
   });
 
+  it('reads the shop and the category of an older page', () => {
+    const { merchant, categories, ...rest } = page;
+    const older = {
+      merchantCode: 'ABC-60100',
+      categories: [
+        { level: 1, label: 'Tas' },
+        { level: 2, label: 'Tas Belanja' },
+      ],
+    };
+    expect(readSummary({ ...rest, ...older })).toMatchObject({
+      category: 'Tas Belanja',
+      merchant: { id: 'ABC-60100', name: null, type: null },
+    });
+  });
+
   it('has no rating that is cut off or without reviews, and no negative counts', () => {
     const ratingOf = (review: JsonObject) => readSummary({ ...page, review }).rating;
     expect(ratingOf({ rating: 4, count: 8 })).toBeNull();

@@ -39,13 +39,14 @@ function categoryOf(data: JsonObject): string | null {
   const categories = [objects(data.categories), objects(data.masterCategories)].find(
     ({ length }) => length > 0,
   );
-  const named = (categories ?? []).filter(({ name }) => text(name) !== null);
+  const nameOf = ({ name, label }: JsonObject) => text(name) ?? text(label);
+  const named = (categories ?? []).filter((category) => nameOf(category) !== null);
   const level = (category: JsonObject) => number(category.level) ?? 0;
   const narrowest = named.reduce<JsonObject | undefined>(
     (best, category) => (best && level(best) > level(category) ? best : category),
     undefined,
   );
-  return text(narrowest?.name);
+  return narrowest === undefined ? null : nameOf(narrowest);
 }
 
 function statusOf(data: JsonObject): string | null {
@@ -126,7 +127,7 @@ export function readSummary(page: JsonObject): JsonObject {
     totalReview: count(review.count),
     merchant: {
       ...merchant,
-      id: text(merchant.code) ?? text(merchant.id),
+      id: text(merchant.code) ?? text(merchant.id) ?? text(data.merchantCode),
       name: text(merchant.name),
       type: merchantType(merchant.official, merchant.level),
     },
