@@ -7,6 +7,7 @@ import {
   number,
   object,
   objects,
+  positive,
   text,
   texts,
 } from '../fields.ts';
@@ -48,14 +49,20 @@ function firstText(...values: (Json | undefined)[]): string | null {
 
 const monthly = /\/|month|bulan|tháng|เดือน|月|mês/i;
 
-function rating(value: Json | undefined): JsonObject {
+/** Returns the rating of a product. Newest cards can have only the text of the average. */
+function rating(value: Json | undefined, asset: JsonObject): JsonObject {
   const { rating_star, rating_count, ...rest } = object(value);
   const counts = list(rating_count).map(integer);
   return {
-    rating_star: number(rating_star),
+    rating_star: number(rating_star) ?? positive(object(asset.rating).rating_text),
     rating_count: counts.includes(null) ? [] : counts,
     ...rest,
   };
+}
+
+/** Returns true if a newest card has the label of official shops. Null without that label. */
+function isLabelledOfficial(asset: JsonObject): true | null {
+  return object(asset.seller_flag).name === 'OFFICIAL_SHOP' ? true : null;
 }
 
 /**
@@ -107,10 +114,11 @@ export function card(entry: JsonObject): JsonObject {
     ),
     liked_count: integer(fields.liked_count),
     cmt_count: integer(fields.cmt_count),
-    item_rating: rating(fields.item_rating),
+    item_rating: rating(fields.item_rating, asset),
     shop_location: firstText(fields.shop_location, shop.shop_location),
     shop_name: firstText(fields.shop_name, shop.shop_name),
-    is_official_shop: flag(fields.is_official_shop, shop.is_official_shop),
+    is_official_shop:
+      flag(fields.is_official_shop, shop.is_official_shop) ?? isLabelledOfficial(asset),
     tier_variations: tiers(fields.tier_variations),
     label_ids: integers(fields.label_ids),
   };

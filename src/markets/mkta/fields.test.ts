@@ -30,6 +30,24 @@ describe('a newest card', () => {
     });
   });
 
+  test('has the rating and the label of an official shop that it only shows', () => {
+    const asset = { rating: { rating_text: '4.9' }, seller_flag: { name: 'OFFICIAL_SHOP' } };
+    const shown = card({ itemid: 7, item_card_displayed_asset: asset });
+    expect(shown).toMatchObject({ item_rating: { rating_star: 4.9 }, is_official_shop: true });
+    const stated = card({
+      itemid: 7,
+      item_rating: { rating_star: 4.87 },
+      is_official_shop: false,
+      item_card_displayed_asset: asset,
+    });
+    expect(stated).toMatchObject({ item_rating: { rating_star: 4.87 }, is_official_shop: false });
+    const preferred = { rating: { rating_text: '' }, seller_flag: { name: 'PREFERRED' } };
+    expect(card({ itemid: 7, item_card_displayed_asset: preferred })).toMatchObject({
+      item_rating: { rating_star: null },
+      is_official_shop: null,
+    });
+  });
+
   test('has the price without a voucher, and keeps the site’s price in the record', () => {
     const display = {
       price: 4_200_000,
