@@ -72,6 +72,17 @@ describe('a page of mktb', () => {
     expect(page([], unmanaged)).toMatchObject({ stock: null, available: null });
   });
 
+  test('has no number of pieces sold below the one that it shows', () => {
+    const soldOf = (countSold: string, itemSoldFmt?: string) => {
+      const basicInfo = { id: '7', txStats: { countSold, itemSoldFmt } };
+      const record = { data: { variants: { basicInfo, components: [] } } } as unknown as JsonObject;
+      return mktb.product!(record)!.sold;
+    };
+    expect(soldOf('8327', '11,4 rb')).toBeNull();
+    expect(soldOf('81', '80+')).toBe(81);
+    expect(soldOf('81')).toBe(81);
+  });
+
   test('has no price of 0', () => {
     expect(page([child(0, '1'), child('Rp9.500', '1')])).toMatchObject({ price: 9_500 });
     expect(page([], { price: { value: 0 } })).toMatchObject({ price: null });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { prefixFields, type RecordFields } from '../../quality/record-schema.ts';
-import { integer, number, object, objects, positive, rupiah, text } from '../fields.ts';
+import { count, integer, number, object, objects, positive, rupiah, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
 
@@ -86,6 +86,12 @@ function stockOf(options: readonly JsonObject[], own: JsonObject) {
   return { stock: totalStock(stocks), available: isStated ? states.includes(true) : null };
 }
 
+/** Returns the pieces sold. Null if the text that the page shows is about more of them. */
+function soldOf({ countSold, itemSoldFmt }: JsonObject): number | null {
+  const sold = integer(countSold);
+  return sold !== null && sold < (count(itemSoldFmt) ?? 0) ? null : sold;
+}
+
 function product(record: JsonObject) {
   const info = object(valueAt(record, 'data.variants.basicInfo'));
   const content = component(record, 'product_content');
@@ -107,7 +113,7 @@ function product(record: JsonObject) {
       lowestPrice(children.map(({ price }) => price)) ?? rupiah(valueAt(content, 'price.value')),
     currency: text(valueAt(content, 'price.currency')),
     ...stockOf(options, object(content.stock)),
-    sold: integer(valueAt(info, 'txStats.countSold')),
+    sold: soldOf(object(info.txStats)),
     rating: number(valueAt(info, 'stats.rating')),
     variants: children,
     listPrice:
