@@ -348,8 +348,12 @@ async function readInto(
     requireForm(contentType);
     parts.form = await readForm(request.headers, streamBody(request, response, limit));
   } else {
-    requireJson(contentType);
+    const isSized = contentLength(request) > 0;
+    if (isSized || contentType !== undefined) requireJson(contentType);
     const bytes = await readBody(request, response, limit);
+    // A body of unknown length can turn out to be none.
+    if (bytes.length === 0) return;
+    requireJson(contentType);
     if (bytes.length > smallBodyBytes) {
       // Large bodies are parsed one by one, with other work between them.
       await setImmediate();

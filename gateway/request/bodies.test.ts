@@ -193,3 +193,14 @@ test('ignores a body that the method does not declare', async () => {
   });
   expect(response.status).toBe(200);
 });
+
+test('an empty body of unknown length counts as no body', async () => {
+  const none = await gateway.ask('/shop/orders', { method: 'POST' });
+  const empty = await gateway.ask('/shop/orders', {
+    method: 'POST',
+    body: new Blob([]).stream(),
+    duplex: 'half',
+  } as RequestInit);
+  expect(empty.status).toBe(none.status);
+  expect((await empty.json()).detail).toEqual((await none.json()).detail);
+});
