@@ -26,11 +26,18 @@ const engines = [
   ...suitesWith(/\/test\/engines\/\w+\.ts'/),
 ];
 
+/** Suites that lose each message to NATS, and each request to S3. */
+const lostMessages = ['src/{queue,blobs}/**/lost-*.test.ts', 'src/notify/file-crash.test.ts'];
+
 /**
  * Suites of the system tier: programs that others wrote, browsers among them, installed packages,
  * and faults of processes and engines.
  */
-const system = ['test/{system,faults,browser}/**/*.test.ts', 'test/chaos/chaos.test.ts'];
+const system = [
+  'test/{system,faults,browser}/**/*.test.ts',
+  'test/chaos/chaos.test.ts',
+  ...lostMessages,
+];
 
 /** Suites of the console in a browser, which belong to the system tier. */
 const browser = ['test/console/**/*.test.ts'];
@@ -68,10 +75,10 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: [besideCode],
-          exclude: [...engines, '**/node_modules/**'],
+          exclude: [...engines, ...lostMessages, '**/node_modules/**'],
         },
       },
-      { extends: true, test: { name: 'engines', include: engines } },
+      { extends: true, test: { name: 'engines', include: engines, exclude: lostMessages } },
       {
         extends: true,
         test: {

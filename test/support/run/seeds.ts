@@ -10,7 +10,7 @@ const firstSeeds = (count: number) => Array.from({ length: count }, (_, index) =
 export const fixedSeeds = {
   /** Orders of events, and faults, of the core on SQLite (test/simulation). */
   simulation: [
-    ...firstSeeds(25),
+    ...firstSeeds(10),
     // The first one in which a frozen process writes after its claim expired.
     41,
   ],

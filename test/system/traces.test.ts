@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { type Collector, type ReceivedSpan, startCollector } from '../observability/collector.ts';
 import { type OpenedStack, openStacks, stacks } from '../support/engines/engines.ts';
 import { freePort } from '../support/servers/ports.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import { createDeployment, type Deployment } from '../support/service/deployment.ts';
 import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service/service.ts';
 import { until } from '../support/time/until.ts';
-import { type Collector, type ReceivedSpan, startCollector } from './collector.ts';
 
 const opened: OpenedStack[] = await openStacks(stacks);
 const collector: Collector = await startCollector();

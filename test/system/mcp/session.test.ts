@@ -4,13 +4,13 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { origins as fakeOrigins } from '../../sandbox/list.ts';
-import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { openStacks, stacks } from '../support/engines/engines.ts';
-import { createApi, type TestApi, type TestUser } from '../support/service/api.ts';
-import { createDeployment, type Deployment } from '../support/service/deployment.ts';
-import { until } from '../support/time/until.ts';
-import { sendModern } from './modern.ts';
+import { origins as fakeOrigins } from '../../../sandbox/list.ts';
+import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
+import { sendModern } from '../../mcp/modern.ts';
+import { openStacks, stacks } from '../../support/engines/engines.ts';
+import { createApi, type TestApi, type TestUser } from '../../support/service/api.ts';
+import { createDeployment, type Deployment } from '../../support/service/deployment.ts';
+import { until } from '../../support/time/until.ts';
 
 const pages = (...digits: string[]) => ({
   items: digits.map((end) => ({ shop_domain: 'toko-7', product_key: `barang-${end}` })),
