@@ -276,17 +276,20 @@ test('a missing segment is damage while the job has other files, and deleted res
   await expect(compile(context, job, 3)).rejects.toMatchObject({ code: 'results_deleted' });
 });
 
-test.each(['plain', 'csv'])('a changed record of a %s segment is damage', async (encoding) => {
-  const files = encoding === 'csv' ? { job: csvFile } : {};
-  const { segment } = await writeSegment(contextOf(files), job, aDone(0), source);
+test.each<[string, Files]>([
+  ['of bare records', {}],
+  ['of a CSV file', { job: csvFile }],
+  ['with a file per batch', { batch: batchFile, job: jobFile }],
+])('a changed record of a segment %s is damage', async (_name, files) => {
+  const { segment, file } = await writeSegment(contextOf(files), job, aDone(0), source);
   const bytes = Buffer.concat(await Array.fromAsync(await blobs.read(segment.path)));
   const [offset] = segment.records[0]!;
   bytes[offset + 1]! ^= 1;
   await blobs.write(segment.path, 'text/plain', Readable.from([bytes]), () => 3);
-  const batch = { ...aDone(0), segments: [segment] };
+  const batch = { ...aDone(0), segments: [segment], file };
   const changed = { code: 'storage_damaged', message: expect.stringContaining(segment.path) };
   await expect(readRecord(contextOf(files, batch), batch, 0)).rejects.toMatchObject(changed);
-  if (encoding === 'csv')
+  if (files.job)
     await expect(compile(contextOf(files, batch), job, 3)).rejects.toMatchObject(changed);
 });
 

@@ -448,12 +448,10 @@ export async function* readRows(
   segment: Segment,
 ): AsyncGenerator<Uint8Array> {
   const { blobs, store } = context;
-  const { path, bytes, sha256 } = segment;
+  const { path } = segment;
   let left = segment.body!.end - segment.body!.start;
   try {
-    const stored = (await readBody(blobs, segment)) as AsyncIterable<Uint8Array>;
-    const chunks = left === bytes ? compareFile(path, { bytes, sha256 }, stored) : stored;
-    for await (const chunk of chunks) {
+    for await (const chunk of readStoredRows(blobs, batch, segment)) {
       left -= chunk.length;
       yield chunk;
     }
@@ -467,6 +465,29 @@ export async function* readRows(
     return;
   }
   if (left !== 0) throw damagedFile(path, `ends before byte ${segment.body!.end}`);
+}
+
+/**
+ * Yields the rows of a segment. Reads all of its blob to compare it with its record, unless that is
+ * the merged file of the job.
+ */
+async function* readStoredRows(
+  blobs: Blobs,
+  { file }: Batch,
+  segment: Segment,
+): AsyncGenerator<Uint8Array> {
+  const { path, bytes, sha256 } = segment;
+  const { start, end } = segment.body!;
+  if (path !== file?.path && end - start !== bytes) {
+    yield* (await readBody(blobs, segment)) as AsyncIterable<Uint8Array>;
+    return;
+  }
+  let at = 0;
+  for await (const chunk of compareFile(path, { bytes, sha256 }, await blobs.read(path))) {
+    const rows = chunk.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    at += chunk.length;
+    if (rows.length > 0) yield rows;
+  }
 }
 
 /** Yields the entries of a unit's file. Throws `storage_damaged`, `results_deleted`. */
