@@ -86,7 +86,7 @@ export function continueDue(
       process: (job) => continueJob(context, job, isQueueAvailable),
       onError: (job, error) => {
         if (isStoreOutage(error)) throw error;
-        reportFailure(context, job.state, error);
+        reportFailure(context, job.state, error, job.id);
       },
       ...jobLimits,
     },
@@ -150,7 +150,13 @@ function isStoreOutage(error: unknown): boolean {
 }
 
 /** Logs a step of a sweep that failed, which the next one repeats. */
-export function reportFailure({ log }: JobContext, step: string, error: unknown): void {
+export function reportFailure(
+  { log }: JobContext,
+  step: string,
+  error: unknown,
+  jobId?: string,
+): void {
   const { code, message } = Fault.from(error);
-  log[code === 'unavailable' ? 'warn' : 'error']({ step, error: message }, 'sweep step failed');
+  const level = code === 'unavailable' ? 'warn' : 'error';
+  log[level]({ step, jobId, error: message }, 'sweep step failed');
 }

@@ -11,6 +11,7 @@ import { keepPagesMs } from '../kept-pages.ts';
 import { qualityOf } from '../queries/units.ts';
 import { countReused } from '../reuse.ts';
 import { removeIfDeleted } from './late-files.ts';
+import { failLostRecords, isLoss } from './lost-records.ts';
 import { compile, type MergedFile, replaceSegments, resumeMerged } from './merged-file.ts';
 
 /** Fault code of units stopped by a cancellation. */
@@ -28,8 +29,8 @@ export async function finalizeJob(context: JobContext, jobId: string): Promise<v
 }
 
 /**
- * Ends a job that is `settling`, `rejecting` or `terminating`: posts the refund, writes the merged
- * file, then sets the terminal state, so that a terminal job always has both. Each step is
+ * Ends a job that is `settling`, `rejecting` or `terminating`: writes the merged file, posts the
+ * refund, then sets the terminal state, so that a terminal job always has both. Each step is
  * idempotent; after a crash the sweep repeats them.
  */
 export async function finishEnding(context: JobContext, job: Job): Promise<void> {
@@ -40,13 +41,12 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   }
   if (await hasOutstanding(store, job.id)) return;
 
-  const counts = await countsOf(store, job.id);
+  // The refund follows the file, since units whose records are lost are refunded, too.
+  const { counts, reused, merged } = await mergeResults(context, job);
   const { units } = counts;
-  const { reused } = await countReused(store, job);
+  const file = merged?.file ?? null;
   const owed = units.failed * job.unitPrice + discountOf(job, reused ?? 0);
   const refunded = await refundJob(store, job, owed, clock.now());
-  const merged = await mergedFileOf(context, job, units.success);
-  const file = merged?.file ?? null;
   await replaceSegments(context, job, merged, counts.batches.success).catch((error) => {
     // A job without results has few files to remove, and its refund does not wait for the storage.
     if (units.success > 0) throw error;
@@ -84,6 +84,40 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
       'job ended',
     );
   else await removeIfDeleted(context, job.id);
+}
+
+/** Results of an ending job. */
+interface JobResults {
+  counts: Counts;
+  /** Units with the result of an earlier job. Undefined if the job reuses none. */
+  reused: number | undefined;
+}
+
+async function countResults({ store }: JobContext, job: Job): Promise<JobResults> {
+  const counts = await countsOf(store, job.id);
+  const { reused } = await countReused(store, job);
+  return { counts, reused };
+}
+
+/**
+ * Counts the results of a job, and writes its merged file: without the records that the result
+ * storage has lost for good.
+ */
+async function mergeResults(
+  context: JobContext,
+  job: Job,
+): Promise<JobResults & { merged: MergedFile | null }> {
+  const results = await countResults(context, job);
+  try {
+    const merged = await mergedFileOf(context, job, results.counts.units.success);
+    return { ...results, merged };
+  } catch (error) {
+    if (!isLoss(error) || (await failLostRecords(context, job)) === 0) throw error;
+  }
+  const remaining = await countResults(context, job);
+  const unmerged = { ...job, file: null };
+  const merged = await mergedFileOf(context, unmerged, remaining.counts.units.success);
+  return { ...remaining, merged };
 }
 
 /**
