@@ -12,7 +12,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, cast
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, cast
 
 from .errors import GleanerError
 from .generated.models import Job, Quote, ResultFile
@@ -96,8 +96,7 @@ class Client:
 
         A GET, and a request with an idempotency key, is repeated if the connection breaks or the service is busy.
         """
-        with self._send(operation_id, body, query, idempotency_key, path) as response:
-            text = response.read()
+        text = self._send(operation_id, body, query, idempotency_key, path, receive=_read_all)
         return json.loads(text) if text else None
 
     def submit(
@@ -127,8 +126,9 @@ class Client:
     def quote(self, operation_id: str, body: Any, **options: Any) -> Quote:
         """Returns what ``submit`` would cost with the same arguments, and when the job could run. Nothing is created."""
         path = _path_of(operation_id, options)
-        with self._send(operation_id, body, {**options, "validate_only": True}, None, path, repeatable=True) as response:
-            return cast(Quote, json.loads(response.read()))
+        query = {**options, "validate_only": True}
+        text = self._send(operation_id, body, query, None, path, repeatable=True, receive=_read_all)
+        return cast(Quote, json.loads(text))
 
     def job(self, job_id: str) -> Job:
         """Returns the current state of a job."""
@@ -255,6 +255,7 @@ class Client:
         idempotency_key: Optional[str],
         path: Dict[str, Any],
         repeatable: bool = False,
+        receive: Optional[Callable[[Any], bytes]] = None,
     ) -> Any:
         if operation_id not in OPERATIONS:
             raise ValueError(f"There is no operation {operation_id!r}{_near(operation_id)}")
@@ -277,14 +278,24 @@ class Client:
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         repeatable = repeatable or verb == "GET" or idempotency_key is not None
-        return self._open(verb, url, headers, data, repeatable)
+        return self._open(verb, url, headers, data, repeatable, receive)
 
-    def _open(self, verb: str, url: str, headers: Dict[str, str], data: Optional[bytes], repeatable: bool) -> Any:
+    def _open(
+        self,
+        verb: str,
+        url: str,
+        headers: Dict[str, str],
+        data: Optional[bytes],
+        repeatable: bool,
+        receive: Optional[Callable[[Any], bytes]] = None,
+    ) -> Any:
+        """Returns the response, or what ``receive`` returns for it: the request is repeated if either fails."""
         attempts = self._max_attempts if repeatable else 1
         for attempt in range(1, attempts + 1):
             request = urllib.request.Request(url, data=data, headers=headers, method=verb)
             try:
-                return self._opener.open(request, timeout=self._timeout + _WAIT_SECONDS)
+                response = self._opener.open(request, timeout=self._timeout + _WAIT_SECONDS)
+                return response if receive is None else receive(response)
             except urllib.error.HTTPError as error:
                 failed = GleanerError.of(error)
                 # A request in progress under the same key is a conflict that names when to ask again.
@@ -308,6 +319,16 @@ def _path_of(operation_id: str, given: Dict[str, Any]) -> Dict[str, Any]:
 
 def _pause(attempt: int) -> float:
     return float(min(30, 0.5 * 2 ** (attempt - 1)))
+
+
+def _read_all(response: Any) -> bytes:
+    """Returns the body of a response. Raises IncompleteRead if it was cut off, also among the headers."""
+    with response:
+        text = cast(bytes, response.read())
+    is_framed = "Content-Length" in response.headers or "Transfer-Encoding" in response.headers
+    if not text and not is_framed and response.status != 204:
+        raise http.client.IncompleteRead(b"")
+    return text
 
 
 def _chunks_of(response: Any) -> Iterator[bytes]:

@@ -26,8 +26,11 @@ class Server:
 
             def do_GET(self) -> None:
                 self.close_connection = True
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 requests.append(self.headers)
                 answer(self, len(requests))
+
+            do_POST = do_GET
 
             def log_message(self, *_: Any) -> None:
                 pass
@@ -138,6 +141,21 @@ class TransferTest(unittest.TestCase):
                 send_cut(handler, 0, 5000 if number == 1 else len(CONTENT), '"a"' if number == 1 and etag == '"b"' else etag)
 
             self.assertEqual(self.download(self.client(self.serve(answer))), CONTENT)
+
+    def test_repeats_a_submission_whose_response_was_cut_under_its_key(self) -> None:
+        body = b'{"job_id": "1"}'
+
+        def answer(handler: Any, number: int) -> None:
+            if number == 1:
+                handler.wfile.write(b"HTTP/1.1 202 Accepted\r\nContent-Ty")
+            else:
+                head(handler, 202, Content_Length=str(len(body)))
+                handler.wfile.write(body[: 5 if number == 2 else None])
+
+        server = self.serve(answer)
+        submitted = self.client(server).submit("submitMktbPdpBulk", {"items": []})
+        self.assertEqual((submitted.job_id, len(server.requests)), ("1", 3))
+        self.assertEqual(len({request["Idempotency-Key"] for request in server.requests}), 1)
 
     def test_waits_two_minutes_at_most(self) -> None:
         def busy(after: str) -> Server:
