@@ -236,12 +236,12 @@ describe('an error', () => {
 });
 
 describe('retries', () => {
-  test('happen after 429, 502, 503 and a broken connection of a read', async () => {
+  test('happen after 429, 502, 503, 504 and a broken connection of a read', async () => {
     const gleaner = await client((_, number, response) => {
       if (number === 0) fail(response, 429, { code: 'rate_limited', retryAfterSeconds: 3 });
       else if (number === 1) fail(response, 503, { code: 'unavailable' });
       else if (number === 2) response.destroy();
-      else if (number === 3) response.writeHead(503).end('Starting');
+      else if (number === 3) response.writeHead(504).end('Gateway Time-out');
       else message(response, ListJobsResponseSchema, {});
     });
     expect((await gleaner.call(JobService.method.listJobs, {})).jobs).toEqual([]);

@@ -11,8 +11,8 @@ export interface FetchOptions {
   timeoutMs: number;
 }
 
-/** Statuses after which the same request may succeed. */
-const transient: readonly number[] = [429, 502, 503];
+/** Statuses after which the same request may succeed. Proxies send 504. */
+const transient: readonly number[] = [429, 502, 503, 504];
 
 const firstBackOffMs = 250;
 const maxBackOffMs = 10_000;
