@@ -22,17 +22,22 @@ import {
 function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'currency'> {
   const real = object(price.real_price);
   const original = object(price.original_price);
-  const currency = currencyCode(real.currency ?? price.currency_name ?? price.currency);
+  const currency = currencyCode(
+    real.currency,
+    price.currency_name,
+    price.currency,
+    price.currency_symbol,
+  );
   return {
     price:
       datumAmount(real.price_val, currency) ??
       datumAmount(price.sale_price_decimal, currency) ??
-      shownAmount(real.price_str ?? price.sale_price_format),
+      shownAmount(real.price_str ?? price.sale_price_format, currency),
     original_price:
       datumAmount(price.original_price_value, currency) ??
       datumAmount(original.price_val, currency) ??
       datumAmount(price.origin_price_decimal, currency) ??
-      shownAmount(price.original_price),
+      shownAmount(price.original_price ?? price.origin_price_format, currency),
     currency,
   };
 }
@@ -93,16 +98,17 @@ export function readBaseProduct(info: JsonObject): ProductReading {
   const seller = object(info.seller);
   const review = object(info.product_detail_review ?? info.review);
   const reviews = count(review.review_count);
-  const currency = currencyCode(price.currency ?? price.currency_name);
+  const currency = currencyCode(price.currency, price.currency_name, price.currency_symbol);
   return {
     id: info.product_id,
     title: text(base.title)?.trim() ?? null,
     description: parseDescription(base.desc_detail ?? base.description),
     images: imageUrls(base.images),
     specifications: specificationsOf(base.specifications),
-    price: datumAmount(price.min_sku_price, currency) ?? shownAmount(price.real_price),
+    price: datumAmount(price.min_sku_price, currency) ?? shownAmount(price.real_price, currency),
     originalPrice:
-      datumAmount(price.min_sku_original_price, currency) ?? shownAmount(price.original_price),
+      datumAmount(price.min_sku_original_price, currency) ??
+      shownAmount(price.original_price, currency),
     currency,
     sold: count(base.sold_count ?? info.sold_count),
     rating: ratingOf(review.product_rating, reviews),

@@ -58,7 +58,7 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
   return objects(model.skus).map((sku) => {
     const id = text(sku.sku_id);
     const price = prices.get(id ?? '') ?? {};
-    const currency = currencyCode(price.currency_name);
+    const currency = currencyCode(price.currency_name, price.currency_symbol);
     const properties = objects(sku.property_pairs)
       .map((pair) => ({
         name: text(pair.sku_property_name) ?? '',
@@ -69,8 +69,11 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
       id,
       name: text(properties.map(({ value }) => value).join(', ')) ?? text(sku.sku_name),
       price:
-        datumAmount(price.sale_price_decimal, currency) ?? shownAmount(price.sale_price_format),
-      original_price: datumAmount(price.origin_price_decimal, currency),
+        datumAmount(price.sale_price_decimal, currency) ??
+        shownAmount(price.sale_price_format, currency),
+      original_price:
+        datumAmount(price.origin_price_decimal, currency) ??
+        shownAmount(price.origin_price_format, currency),
       currency,
       stock: parseStock(object(sku.sku_quantity).available_quantity),
       status: sku.sku_status ?? null,
@@ -95,8 +98,12 @@ export function readModelProduct(
     object(info.promotion_model ?? model.promotion_model).promotion_product_price,
   );
   const lowest = object(promotion.min_price);
+  const range = object(promotion.range_price);
   const currency = currencyCode(
-    lowest.currency_name ?? object(promotion.range_price).currency_name,
+    lowest.currency_name,
+    range.currency_name,
+    lowest.currency_symbol,
+    range.currency_symbol,
   );
   const seller = object(info.seller_model);
   const review = object(info.review_model ?? data.review_model);
@@ -109,8 +116,11 @@ export function readModelProduct(
     images: imageUrls(model.images),
     specifications: specificationsOf(model),
     price:
-      datumAmount(lowest.sale_price_decimal, currency) ?? shownAmount(lowest.sale_price_format),
-    originalPrice: datumAmount(lowest.origin_price_decimal, currency),
+      datumAmount(lowest.sale_price_decimal, currency) ??
+      shownAmount(lowest.sale_price_format, currency),
+    originalPrice:
+      datumAmount(lowest.origin_price_decimal, currency) ??
+      shownAmount(lowest.origin_price_format, currency),
     currency,
     sold: count(model.sold_count),
     rating: ratingOf(review.product_overall_score ?? ratings.overall_score, reviews),

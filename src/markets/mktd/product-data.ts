@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
-import { absoluteUrl, integer, list, object, positive, text } from '../fields.ts';
+import { absoluteUrl, integer, list, object, positive, text, texts } from '../fields.ts';
 import { parseJson } from '../json/script-json.ts';
 import { priceAmount, priceCurrency } from '../money/money.ts';
 
@@ -57,15 +57,22 @@ export function imageUrls(value: Json | undefined): string[] {
     .filter((url) => url !== null);
 }
 
-/** Returns the amount in a display text by the rules of priceAmount(). Null for 0. */
-export function shownAmount(value: Json | undefined): number | null {
-  return typeof value === 'string' ? positive(priceAmount(value)) : null;
+/**
+ * Returns the amount in a display text by the rules of priceAmount(). `currency` is that of a text
+ * without a sign. Null for 0.
+ */
+export function shownAmount(value: Json | undefined, currency: string | null): number | null {
+  if (typeof value !== 'string') return null;
+  return positive(priceAmount(value, priceCurrency(value, currency)));
 }
 
-/** Returns the ISO code of a currency's code or sign. Null for a sign of several currencies. */
-export function currencyCode(value: Json | undefined): string | null {
-  const name = text(value);
-  return name === null ? null : priceCurrency(`${name} 1`, null);
+/**
+ * Returns the ISO code of the first value that is a currency's code or sign. Null for a sign of
+ * several currencies.
+ */
+export function currencyCode(...values: (Json | undefined)[]): string | null {
+  const name = texts(values)[0];
+  return name === undefined ? null : priceCurrency(`${name} 1`, null);
 }
 
 /** Returns the rating out of 5 of a product with reviews. Null for an unrated product. */

@@ -214,6 +214,28 @@ describe('a record', () => {
     }
   });
 
+  it.each([
+    ['S$', '12.90', '20.00', { price: 12.9, original_price: 20, currency: 'SGD' }],
+    ['฿', '1,290', '1,350', { price: 1290, original_price: 1350, currency: 'THB' }],
+    ['Rp', '45.900', '90.000', { price: 45_900, original_price: 90_000, currency: 'IDR' }],
+    ['₫', '503.960', '857.000', { price: 503_960, original_price: 857_000, currency: 'VND' }],
+    ['$', '12.90', '20.00', { price: 12.9, original_price: 20, currency: null }],
+  ])('reads display texts of pages that state only the sign %s', (sign, sale, origin, expected) => {
+    const texts = {
+      currency_symbol: sign,
+      sale_price_format: sale,
+      origin_price_format: origin,
+    };
+    const base = { product_id: id, title: 'Tre', skus: [{ sku_id: '1', price: texts }] };
+    const prices = { min_price: texts, skus_price: { 1: texts } };
+    const model = {
+      product_model: { product_id: id, name: 'Tre', skus: [{ sku_id: '1' }] },
+      promotion_model: { promotion_product_price: prices },
+    };
+    for (const info of [base, model])
+      expect(extract(embedded(info)).product).toMatchObject(expected);
+  });
+
   it('has no price in several currencies, and the stated one of a SKU without a price', () => {
     const sku = (price_val: string | null, currency: string, original_price_value = '') => ({
       sku_id: currency,
