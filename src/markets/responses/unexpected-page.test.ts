@@ -23,6 +23,15 @@ describe('unexpectedPage()', () => {
     ],
     ['a check by its script', page('', '<script>window._cf_chl_opt={}</script>'), 'page_blocked'],
     [
+      'a check that loads the page again with its answer',
+      page(
+        '&nbsp;',
+        '<script>xhr.open("POST","/_sec/verify?provider=interstitial",false)</script>',
+        '<meta http-equiv="refresh" content="5; URL=/s?k=lamp&bm-verify=1">',
+      ),
+      'page_blocked',
+    ],
+    [
       'unusual traffic',
       page('Sorry', '<p>We have detected unusual traffic from your network'),
       'page_blocked',

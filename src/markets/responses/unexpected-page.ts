@@ -15,6 +15,7 @@ const checkMarks = anyOf(
     'px-captcha',
     'errors\\.edgesuite\\.net',
     'sec-if-cpt-container',
+    '/_sec/verify\\?',
     'enable javascript and cookies to continue',
   ],
   { flags: 'i' },
