@@ -33,6 +33,18 @@ describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
     expect(rules[0].region ?? '').toBe('');
   });
 
+  test('shows at its input why a rule is refused', async () => {
+    const user = await suite.createUser('No mail Ltd', 0);
+    const page = await suite.open(user.key, '/rules');
+    await click(page, 'button', 'Create rule');
+    await clickInDialog(page, 'Create');
+    await waitForText(page, 'Field required for the condition price_falls_by');
+    await fill(page, 'textbox', 'Percent', '10');
+    await fill(page, 'combobox', 'Message', 'email');
+    await clickInDialog(page, 'Create');
+    await waitForText(page, 'This service sends no email');
+  });
+
   test('returns the focus to the button that opened a dialog', async () => {
     const user = await suite.createUser('Keyboard Ltd', 0);
     const page = await suite.open(user.key, '/rules');

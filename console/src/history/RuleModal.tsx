@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { Alert, NativeSelect, Switch, TextInput } from '@mantine/core';
+import { NativeSelect, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useState } from 'react';
 import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
@@ -12,7 +11,7 @@ import { marketTitle } from '../../../src/present/names.ts';
 import { conditions } from '../../../src/present/rule.ts';
 import { capitalize, regionText } from '../../../src/present/text.ts';
 import { FormModal } from '../ui/actions/FormModal.tsx';
-import { describeError } from '../ui/errors/describe.ts';
+import { fieldErrors } from '../ui/errors/describe.ts';
 import { useRefresh } from '../ui/list/useList.ts';
 
 const channels = [
@@ -33,22 +32,18 @@ const initialValues = (rule: Rule | null) => ({
   disabled: rule ? !rule.enabled : false,
 });
 
-/**
- * Form of a rule; null for a new one. `problem`: why the last attempt was refused; '' if there is
- * none.
- */
+/** Form of a rule; null for a new one. */
 function useRuleForm(rule: Rule | null, close: () => void) {
   const creation = useMutation(HistoryService.method.createRule);
   const update = useMutation(HistoryService.method.updateRule);
   const refresh = useRefresh();
-  const [problem, setProblem] = useState('');
   const form = useForm({ initialValues: initialValues(rule) });
   const choice = conditions.find(({ value }) => value === form.values.condition)!;
   const submit = form.onSubmit(async ({ threshold, field, disabled, ...values }) => {
     const request = {
       ...values,
       field: choice.field ? field : '',
-      ...(choice.threshold ? { threshold: Number(threshold) } : {}),
+      ...(choice.threshold && threshold !== '' ? { threshold: Number(threshold) } : {}),
     };
     try {
       await (rule
@@ -57,21 +52,20 @@ function useRuleForm(rule: Rule | null, close: () => void) {
       await refresh();
       close();
     } catch (error) {
-      setProblem(describeError(error).detail);
+      form.setErrors(fieldErrors(error, Object.keys(form.values), 'name'));
     }
   });
   return {
     form,
     choice,
     submit,
-    problem,
     busy: creation.isPending || update.isPending,
   };
 }
 
 /** Dialog that creates a rule, or changes one. */
 export function RuleModal({ rule, close }: { rule: Rule | null; close: () => void }) {
-  const { form, choice, submit, problem, busy } = useRuleForm(rule, close);
+  const { form, choice, submit, busy } = useRuleForm(rule, close);
   return (
     <FormModal
       close={close}
@@ -81,7 +75,6 @@ export function RuleModal({ rule, close }: { rule: Rule | null; close: () => voi
       call={rule ? HistoryService.method.updateRule : HistoryService.method.createRule}
       busy={busy}
     >
-      {problem !== '' && <Alert color="red">{problem}</Alert>}
       <TextInput label="Name" maxLength={200} data-autofocus {...form.getInputProps('name')} />
       <NativeSelect
         label="Condition"
