@@ -610,7 +610,7 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect(status.origins.length).toBeGreaterThan(5);
   expect(status.settings).toContainEqual(expect.objectContaining({ name: 'GLEANER_OPERATOR_KEY' }));
   expect((await operator('status')).out).toMatch(
-    /^The queue is empty\.\n\nROLE .*\nserve .*\n\nMARKET .*\n(.*\n)+\nNAME +VALUE\nGLEANER_/,
+    /^No batches are queued\..*\n\nROLE .*\nserve .*\n\nMARKET .*\n(.*\n)+\nNAME +VALUE\nGLEANER_/,
   );
   expect(await operator('status', 'toString')).toMatchObject({ code: 2 });
   expect((await operator('status', 'work', '--json')).json[0].processes).toMatchObject([

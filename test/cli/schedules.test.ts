@@ -155,6 +155,7 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
     },
   ]);
   expect(changed.json[0]).not.toHaveProperty('max_total_credits');
+  expect((await user(['schedule', 'show', id])).out).toMatch(/max credits +10\n/);
   const [renamed, impossible] = await Promise.all([
     user([...update, '--name', 'New Year', '--hold', 'data.variants.basicInfo.id:90']),
     user([...update, '--deliver-to', 'nowhere']),
@@ -167,6 +168,8 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
     },
   ]);
   expect([impossible.code, impossible.err]).toEqual([2, expect.stringContaining("'nowhere'")]);
+  const unlimited = await user([...update, '--max-credits', 'none']);
+  expect(unlimited.json[0].options).toEqual({ hold: 'data.variants.basicInfo.id:90' });
   expect((await user(['schedule', 'delete', id])).code).toBe(0);
   expect((await user(['schedule', 'list'])).err).toContain('No matching schedules.');
 });
@@ -191,6 +194,7 @@ test('the first run of a kind with approval awaits it, and the approval covers t
     expect.stringContaining('is not a schedule of the user'),
   ]);
   const job = await operator('job', 'show', jobId);
+  expect(job.out).toContain('decide by');
   expect(job.out).toMatch(/cost +10 credits on approval \(10 per unit\)\n/);
   expect(job.out).toContain(`schedule   ${id}\n`);
   expect((await operator('job', 'reject', jobId, '--reason', 'Too often.')).code).toBe(0);
@@ -204,4 +208,6 @@ test('the first run of a kind with approval awaits it, and the approval covers t
   const secondRun = await user(['schedule', 'run', secondId, '--json']);
   const approved = await operator('job', 'approve', secondRun.json[0].job_id);
   expect(approved.out).toMatch(new RegExp(`, with the later runs of schedule ${secondId}\n$`));
+  const decided = await operator('job', 'show', secondRun.json[0].job_id);
+  expect(decided.out).not.toContain('decide by');
 });

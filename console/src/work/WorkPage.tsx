@@ -64,7 +64,10 @@ export function WorkPage() {
           query={query}
           columns={lanes}
           minWidth={420}
-          empty={{ title: 'The queue is empty', description: 'Batches appear here when jobs run.' }}
+          empty={{
+            title: 'No batches are queued',
+            description: 'Jobs that wait for approval or for working hours have none yet.',
+          }}
         />
       </Section>
       <Section title="Processes" description="Seen in the last minute">

@@ -9,12 +9,12 @@ import {
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import type { JobType } from '../../contract/job-types.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
-import { jobOptionsOf } from '../../contract/submit-options.ts';
+import { jobOptionsOf, type SubmitOptions } from '../../contract/submit-options.ts';
 import { addCommand, integer, timeOf } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, counted, type Display } from './print.ts';
 import { jobTypeNamed } from './submit/job-types.ts';
-import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
+import { type OptionFlags, optionFlags, optionPairs, optionsOf } from './submit/options.ts';
 import { type Prepared, prepareFrom, requireReadable, withLines } from './submit/request.ts';
 import { formats } from './submit/rows.ts';
 
@@ -35,6 +35,9 @@ export const scheduleWords = (schedule: Schedule, { pairs, state, time }: Displa
     ['spent', `${count(schedule.creditsSpent)} of ${schedule.maxTotalCredits ?? 'unlimited'}`],
     ['overlap', schedule.overlap],
     ['missed', schedule.missed],
+    ...optionPairs(schedule.options).map(
+      ([name, value]) => [name === 'name' ? 'job name' : name, value] as const,
+    ),
     ['updated at', time(schedule.updatedAt)],
   ]);
 
@@ -118,7 +121,7 @@ export function addScheduleCreate(schedule: Command): void {
 }
 
 const none = 'none';
-/** Limits that can be removed: the names of their flags and fields. */
+/** Limits of a schedule that can be removed: the names of their flags and fields. */
 const limitFields = [
   ['start', 'start_at'],
   ['end', 'end_at'],
@@ -126,17 +129,23 @@ const limitFields = [
 ] as const;
 const valueOrNone = (text: string | undefined) => (text === none ? undefined : text);
 
+/** Flags of an update: what they leave out stays as it is. */
+const updateOptions = editOptions.map(
+  ([flag, about]) => [flag, about.replace(/ \(default(: [^)]*)?\)/, '')] as const,
+);
+
 export function addScheduleUpdate(schedule: Command): void {
   addCommand<EditFlags>(schedule, {
     usage: 'update <schedule-id> [file]',
-    about: 'Change what the flags name, and the units if there is a file; `none` removes a limit',
-    options: editOptions,
+    about:
+      'Change what the flags name, and the units if there is a file; `none` removes --start, --end, --max-total-credits, or --max-credits',
+    options: updateOptions,
     async run(session, flags, scheduleId: string, file: string | undefined) {
       const { start, end, maxTotalCredits, format, set = [], ...requestFlags } = flags;
       const { cron, name, timeZone, overlap, missed, ...optionTexts } = requestFlags;
-      const changed = optionsOf(optionTexts);
       const { client } = session;
       const found = await client.call(method.getSchedule, { scheduleId });
+      const options = changedOptions(found.options, optionTexts);
       const jobType = jobTypeNamed(found.market, found.kind);
       const prepared =
         file === undefined && set.length === 0
@@ -159,11 +168,7 @@ export function addScheduleUpdate(schedule: Command): void {
         }),
         clear: limitFields.flatMap(([flag, field]) => (flags[flag] === none ? [field] : [])),
         ...(prepared === null ? {} : { request: requestText(jobType, prepared) }),
-        ...(Object.keys(changed).length === 0
-          ? {}
-          : {
-              options: create(SubmitOptionsSchema, { ...jobOptionsOf(found.options), ...changed }),
-            }),
+        ...(options === null ? {} : { options }),
       };
       const updated = await client.call(method.updateSchedule, request).catch((error: unknown) => {
         throw prepared === null ? error : withLines(error, prepared);
@@ -171,6 +176,20 @@ export function addScheduleUpdate(schedule: Command): void {
       await session.show(ScheduleSchema, updated, (display) => scheduleWords(updated, display));
     },
   });
+}
+
+/**
+ * Returns all options of a schedule after a change; null if the flags name none. `none` removes the
+ * maximum cost of a run.
+ */
+function changedOptions(current: SubmitOptions | undefined, flags: OptionFlags) {
+  const { maxCredits, ...otherFlags } = flags;
+  const isUnlimited = maxCredits === none;
+  const changed = optionsOf(isUnlimited ? otherFlags : flags);
+  if (!isUnlimited && Object.keys(changed).length === 0) return null;
+  const options = { ...jobOptionsOf(current), ...changed };
+  if (isUnlimited) delete options.maxCredits;
+  return create(SubmitOptionsSchema, options);
 }
 
 const requestText = (jobType: JobType, { request }: Prepared) =>

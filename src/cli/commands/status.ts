@@ -130,5 +130,8 @@ async function showAll({ client, display, isJson, write }: CommandSession): Prom
   await write(sections.filter((text) => text !== '').join('\n'));
 }
 
+const noBatches =
+  'No batches are queued. Jobs that wait for approval or for working hours have none yet.';
+
 const workText = ({ backlog, processes }: GetWorkResponse, { table }: Display) =>
-  `${table(backlogColumns, backlog) || 'The queue is empty.\n'}\n${table(processColumns, processes)}`;
+  `${table(backlogColumns, backlog) || `${noBatches}\n`}\n${table(processColumns, processes)}`;

@@ -1,5 +1,5 @@
 import { timeOfDay } from '../../base/clock.ts';
-import { isWithin } from '../../base/working-hours.ts';
+import { isWithin, nextWithin } from '../../base/working-hours.ts';
 import { countsOf, firstWait, inFlightOf } from '../../store/batch-store.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Counts, Job } from '../../store/documents.ts';
@@ -57,9 +57,9 @@ function sample(points: ProgressPoint[], max: number): ProgressPoint[] {
 }
 
 /**
- * Returns what a running job waits for: "working hours", or the reason of the batch that continues
- * first, as in "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null if it
- * waits for nothing.
+ * Returns what a running job waits for and when it continues: working hours, or the reason of the
+ * batch that continues first, as in "mkta/id: blocked (page_blocked), next try
+ * 2030-01-07T04:00:00.000Z". Null if it waits for nothing.
  */
 export async function waitingFor(
   context: JobContext,
@@ -75,13 +75,18 @@ export async function waitingFor(
     let dispatched = inFlight.batches;
     for (const count of inFlight.deferred.values()) dispatched += count;
     // Batches dispatched before the end of working hours continue.
-    if (left > dispatched) return 'working hours';
+    if (left > dispatched) {
+      const opensAt = nextWithin(context.settings.workingHours!, clock.now());
+      return waitText('working hours', opensAt);
+    }
   }
   const first = await firstWait(store, job.id, clock.steady());
   if (first === null) return null;
-  const nextTry = new Date(timeOfDay(clock, first.until));
-  return `${first.reason}, next try ${nextTry.toISOString()}`;
+  return waitText(first.reason, timeOfDay(clock, first.until));
 }
+
+const waitText = (reason: string, nextTry: number) =>
+  `${reason}, next try ${new Date(nextTry).toISOString()}`;
 
 /** Returns false while a live job of a kind with working hours is outside of them. */
 export function isOpen(context: JobContext, job: Pick<Job, 'kind' | 'market' | 'mode'>): boolean {

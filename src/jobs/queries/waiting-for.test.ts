@@ -9,6 +9,7 @@ import { waitingFor } from './progress.ts';
 
 const minuteMs = 60_000;
 const closed = parseWorkingHours('13:00-14:00+08:00');
+const untilOpen = 'working hours, next try 2030-01-07T05:00:00.000Z';
 const open = parseWorkingHours('08:00-18:00+08:00');
 let fixture: JobFixture;
 afterEach(() => fixture.close());
@@ -48,7 +49,7 @@ test.each([
   ['some are dispatched or put off', 1, 1],
 ])('returns working hours outside of them while %s', async (_which, putOff, queued) => {
   const job = await jobWith(putOff, queued);
-  expect(await waitingFor(fixture.context, job)).toBe('working hours');
+  expect(await waitingFor(fixture.context, job)).toBe(untilOpen);
 });
 
 test('does not return working hours if all batches were dispatched before', async () => {
@@ -69,7 +70,7 @@ test('counts done batches as dispatched', async () => {
     units: { total: 3, success: 0, failed: 0 },
     batches: { total: 3, success, failed },
   });
-  expect(await waitingFor(fixture.context, job, counts(1, 0))).toBe('working hours');
+  expect(await waitingFor(fixture.context, job, counts(1, 0))).toBe(untilOpen);
   expect(await waitingFor(fixture.context, job, counts(1, 1))).toBeNull();
 });
 
@@ -79,7 +80,7 @@ test('returns the wait within working hours, even if batches are not dispatched'
 });
 
 test.each<[JobState, string | null]>([
-  ['approved', 'working hours'],
+  ['approved', untilOpen],
   ['awaiting_approval', null],
   ['settling', null],
   ['terminating', null],

@@ -6,6 +6,7 @@ import { readSubmitOptions } from '../../../contract/read-submit-options.ts';
 import {
   type JobOptions,
   jobOptionsOf,
+  type SubmitOptions,
   submitOptionFields,
 } from '../../../contract/submit-options.ts';
 import { describeQuote } from '../../../present/quote.ts';
@@ -46,6 +47,16 @@ export function optionsOf(flags: OptionFlags): JobOptions {
   );
   if (problems.length > 0) throw new UsageError(summarizeProblems(problems));
   return jobOptionsOf(options);
+}
+
+/** Returns the names and values of the options that are set, in the order of the contract. */
+export function optionPairs(
+  options: SubmitOptions | undefined,
+): (readonly [name: string, value: string])[] {
+  const values: Record<string, unknown> = { ...jobOptionsOf(options) };
+  return submitOptionFields
+    .filter(({ localName }) => values[localName] !== undefined && values[localName] !== '')
+    .map(({ name, localName }) => [name.replaceAll('_', ' '), String(values[localName])]);
 }
 
 /** Shows a quote. Returns the exit code of a submit that would be refused. */
