@@ -1,7 +1,13 @@
 import { namedChoice } from '../known-names.ts';
 import type { UnitColumns } from './columns.ts';
 import type { Layout } from './layout.ts';
-import { type FileUnits, listLayout, type ReadUnitsOptions, readRows } from './read-units.ts';
+import {
+  type FileUnits,
+  listLayout,
+  parseItem,
+  type ReadUnitsOptions,
+  readRows,
+} from './read-units.ts';
 
 /** A line of a text, without surrounding white space. */
 export type TextLine = readonly [line: number, text: string];
@@ -78,5 +84,5 @@ function canPrecedeRegion(columns: UnitColumns, item: string, line: string): boo
 }
 
 /** Returns true for the id of a product, in any case, and for its address. */
-export const isItem = ({ parseAddress }: UnitColumns, text: string): boolean =>
-  [text, text.toUpperCase()].some((each) => parseAddress(each) !== null);
+export const isItem = (columns: UnitColumns, text: string): boolean =>
+  parseItem(columns, text) !== null;

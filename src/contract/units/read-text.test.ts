@@ -67,6 +67,13 @@ describe('readText()', () => {
     expect(() => read(`Lamp\t${address}\t${com}\n`)).toThrow('names no column');
   });
 
+  test('reads ids in lower case from a column of addresses', () => {
+    const address = 'https://www.e.example.de/dp/B0GLN00001';
+    const unit = { asin: 'B0GLN00001', country: 'de' };
+    const text = `Name\tLink\tCountry\nLamp\t${address}\tde\nLamp\tb0gln00001\tde\n`;
+    expect(readText(pages, text, { order: [] }).units).toEqual([unit, unit]);
+  });
+
   test('reads units with several fields from addresses and cells', () => {
     const fields = { order: ['item_id', 'shop_id'] };
     const fromCells = readText(items, '12\t7\n13\t7\n', fields);
@@ -103,7 +110,12 @@ describe('readText()', () => {
     ['', { message: 'The file has no rows' }],
     [
       'B0GLN00001\tde\tx\n',
-      { line: 1, message: expect.stringContaining('The line has 3 cells and names no column') },
+      {
+        line: 1,
+        message: expect.stringContaining(
+          'names no column. Write the names of the columns above their values: asin, country',
+        ),
+      },
     ],
     ['B0GLN00001,12\n', { message: expect.stringContaining("The column 'asin' is missing") }],
     [

@@ -137,7 +137,7 @@ const unnamedColumns = ({ line, cells }: CsvRow, order: readonly string[]) =>
     {
       line,
       type: 'value_error',
-      message: `The line has ${cells.length} cells and names no column. Add a line above it with the names of the columns: ${order.join(', ')}`,
+      message: `The line has ${cells.length} cells and names no column. Write the names of the columns above their values: ${order.join(', ')}`,
     },
   ]);
 

@@ -175,6 +175,15 @@ describe('readUnits()', () => {
       { message: "The column 'country' is missing" },
     ],
     [
+      columns('mktc', 'pdp_bulk'),
+      'https://c.example/p/a/ps--GLN-60001-10001?ds=GLN-60001-10001-00001\nhttps://c.example/p/a/ps--GLN-60001-10002\n',
+      {
+        line: 2,
+        column: 'sku',
+        message: `'sku' is not in "https://c.example/p/a/ps--GLN-60001-10002"`,
+      },
+    ],
+    [
       columns('mktb', 'search_bulk'),
       'https://a.test\n',
       {

@@ -139,10 +139,14 @@ function readFields(
   const problems: UnitProblem[] = [];
   const units: UnitFields[] = [];
   for (const [at, row] of rows.entries()) {
-    const { unit, problems: rowProblems } = readRow(columns, layout, row);
+    const { unit, problems: rowProblems, address } = readRow(columns, layout, row);
     units.push(withFills(unit, fills));
     if (rowProblems.length === 0)
-      for (const field of absentFields) if (unit[field] === undefined) lackingFields.add(field);
+      for (const field of absentFields) {
+        if (unit[field] !== undefined) continue;
+        if (address === undefined || !isOfAddress(columns, field)) lackingFields.add(field);
+        else rowProblems.push(notInAddress(field, address));
+      }
     const reported = [
       ...rowProblems,
       ...checkUnit(unit).filter(isOfOtherColumn(rowProblems)),
@@ -166,9 +170,15 @@ function isOfOtherColumn(problems: readonly ColumnProblem[]): (problem: ColumnPr
   return ({ column }) => !columns.has(column);
 }
 
+/** Returns whether the address of a product states a field itself, not only the region of one. */
+const isOfAddress = ({ addressFields, regionField }: UnitColumns, field: string): boolean =>
+  addressFields.includes(field) && field !== regionField;
+
 interface ReadRow {
   unit: Record<string, string>;
   problems: ColumnProblem[];
+  /** Address or id that stands for fields of the unit. */
+  address?: string;
 }
 
 function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadRow {
@@ -194,10 +204,12 @@ function readRow(columns: UnitColumns, layout: Layout, { cells }: CsvRow): ReadR
 /** Adds the fields that an address stands for to a row. */
 function addAddress(
   columns: UnitColumns,
-  { unit, problems }: ReadRow,
+  row: ReadRow,
   { column, address }: { column: string; address: string },
 ): void {
-  const fields = columns.parseAddress(address);
+  const { unit, problems } = row;
+  row.address = address;
+  const fields = parseItem(columns, address);
   if (fields === null) {
     problems.push({ column, ...noAddress(address) });
     return;
@@ -217,11 +229,16 @@ function addAddress(
 function normalizeValue(columns: UnitColumns, field: string, value: string): string {
   const choice = namedChoice(value, columns.choices.get(field) ?? []);
   if (choice !== undefined) return choice;
-  const id = value.toUpperCase();
-  if (id === value || !columns.addressFields.includes(field)) return value;
-  if (columns.parseAddress(value) !== null) return value;
-  return columns.parseAddress(id)?.[field] ?? value;
+  if (!columns.addressFields.includes(field) || columns.parseAddress(value) !== null) return value;
+  return parseItem(columns, value)?.[field] ?? value;
 }
+
+/** Parses the id of a product, in any case, or its address. Returns null for other text. */
+export const parseItem = (
+  { parseAddress }: UnitColumns,
+  text: string,
+): Record<string, string> | null =>
+  parseAddress(text) ?? (isAddress(text) ? null : parseAddress(text.toUpperCase()));
 
 /** Adds the values of the fields that a unit lacks. */
 function withFills(unit: Record<string, string>, fills: UnitFields): UnitFields {
@@ -236,6 +253,12 @@ const noRows = () => fileError('too_short', 'The file has no rows below the head
 const noAddress = (text: string) => ({
   type: 'value_error',
   message: `${quote(text)} is not the address of a product`,
+});
+
+const notInAddress = (column: string, address: string): ColumnProblem => ({
+  column,
+  type: 'value_error',
+  message: `'${column}' is not in ${quote(address)}`,
 });
 
 const twoValues = (column: string, value: string, other: string): ColumnProblem => ({

@@ -20,7 +20,8 @@ export function jobTypeNamed(marketText: string, kind: string | undefined): JobT
   if (kind === undefined) throw new UsageError(`Name a kind after ${marketText}: ${kinds}`);
   const found = ofMarket.find((jobType) => jobType.kind === kind.replaceAll('-', '_'));
   if (found === undefined) {
-    const hint = kind.includes('.') ? '. Name the kind before the file' : '';
+    const isFile = kind === '-' || /[./]/.test(kind);
+    const hint = isFile ? '. Name the kind before the file' : '';
     throw new UsageError(`${market} has no kind "${kind}" (${kinds})${hint}`);
   }
   return found;

@@ -265,6 +265,21 @@ describe('prepare()', () => {
   });
 
   test.each([
+    [undefined, 'Missing file: standard input is empty, too.'],
+    ['-', 'standard input is empty'],
+  ])('refuses an empty standard input for the file %j', async (file, message) => {
+    const io = { stdin: {}, readBytes: async () => new Uint8Array() } as unknown as Io;
+    const input = { file, format: undefined, set: ['url=https://a.test'] };
+    await expect(prepareFrom(io, jobTypeNamed('mktf', 'search_bulk'), input)).rejects.toThrow(
+      message,
+    );
+  });
+
+  test.each(['-', 'urls.txt', './urls'])('jobTypeNamed() takes %j for a file', (kind) => {
+    expect(() => jobTypeNamed('mktf', kind)).toThrow('Name the kind before the file');
+  });
+
+  test.each([
     ['B0GLN00001, de\nB0GLN00002, us\n', ['de', 'us']],
     ['B0GLN00001\n', ['uk']],
     ['asin\nB0GLN00001\n', ['uk']],

@@ -292,7 +292,10 @@ export async function prepareFrom(
     throw new UsageError(`Cannot read ${name}: ${error.message}`);
   });
   const text = textOf(name, bytes);
-  if (text.trim() === '') throw new UsageError(`${name} is empty`);
+  if (text.trim() === '')
+    throw new UsageError(
+      file === undefined ? 'Missing file: standard input is empty, too.' : `${name} is empty`,
+    );
   const content = parseContent(
     name,
     text,
