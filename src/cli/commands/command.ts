@@ -21,8 +21,6 @@ export interface CommandSpec<Options> {
   options?: OptionList;
   /** Key of the command's calls. Default: the user's. */
   as?: Access;
-  /** Whether help omits the command. */
-  isHidden?: boolean;
   /** Runs the command. May return an exit code. */
   // biome-ignore lint/suspicious/noExplicitAny: arguments are strings or lists of strings, depending on the usage.
   run(session: CommandSession, options: Options, ...values: any[]): Promise<unknown>;
@@ -30,8 +28,8 @@ export interface CommandSpec<Options> {
 
 /** Adds a command that runs in a session. */
 export function addCommand<Options = object>(parent: Command, spec: CommandSpec<Options>): Command {
-  const { usage, about, options = [], as = 'user', isHidden = false } = spec;
-  const command = parent.command(usage, { hidden: isHidden }).description(about);
+  const { usage, about, options = [], as = 'user' } = spec;
+  const command = parent.command(usage).description(about);
   for (const [flags, text] of options) {
     // Repeatable, but not greedy: the argument after the value is not another value.
     if (flags.includes('...'))

@@ -18,7 +18,6 @@ interface LogsFlags {
 export function addLogsCommand(program: Command): void {
   addCommand<LogsFlags>(program, {
     usage: 'logs [file]',
-    isHidden: true,
     about:
       "Format the service's log for reading, from a file or standard input (--json: filter only)",
     options: [

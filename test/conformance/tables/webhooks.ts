@@ -27,7 +27,7 @@ const message = having({
   type: 'test',
   job_id: '',
   channel: 'webhook',
-  target: `${new URL(url).origin}/redacted`,
+  target: `${new URL(url).origin}/…`,
   body: having({ type: 'test' }),
   user_id: uuid,
 });
