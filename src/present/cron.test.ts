@@ -13,11 +13,14 @@ describe('cronText()', () => {
     ['0 6 1 * MON', '0 6 1 * MON'],
     ['0 24 * * *', '0 24 * * *'],
     ['60 * * * *', '60 * * * *'],
-    ['*/5 * * * *', '*/5 * * * *'],
+    ['0 6 * * 8', '0 6 * * 8'],
+    ['*/5 * * * *', 'Every 5 minutes'],
+    ['*/7 * * * *', '*/7 * * * *'],
     ['0 * * * 1-5', '0 * * * 1-5'],
   ])('describes %s as "%s"', (cron, expected) => expect(cronText(cron)).toBe(expected));
 });
 
-test.each(['0 8 * * *', '5 * * * *', '30 18 * * 1-5'])('writeCron() returns %s again', (cron) => {
-  expect(writeCron(readCron(cron)!)).toBe(cron);
-});
+test.each(['0 8 * * *', '5 * * * *', '30 18 * * 1-5', '30 6 * * 2', '0 9 * * 0'])(
+  'writeCron() returns %s again',
+  (cron) => expect(writeCron(readCron(cron)!)).toBe(cron),
+);

@@ -9,23 +9,23 @@ const now = Date.UTC(2030, 0, 7);
 const hour = 3_600_000;
 
 test.each([
-  [1_000n, [[100n, 0n]], 'about 100 a day, 10 days left'],
+  [1_000n, [[100n, 0n]], 'about 100 a day recently, 10 days left at this rate'],
   [
     150n,
     [
       [300n, 100n],
       [0n, 0n],
     ],
-    'about 100 a day, 1 day left',
+    'about 100 a day recently, 1 day left at this rate',
   ],
-  [1_000_000n, [[10n, 0n]], 'about 10 a day, over a year left'],
+  [1_000_000n, [[10n, 0n]], 'about 10 a day recently, over a year left at this rate'],
   [
     140n,
     [
       [2n, 0n],
       [1n, 0n],
     ],
-    'about 2 a day, 93 days left',
+    'about 2 a day recently, 93 days left at this rate',
   ],
   [
     10n,
@@ -34,7 +34,15 @@ test.each([
       [0n, 0n],
       [0n, 0n],
     ],
-    'less than 1 a day, 30 days left',
+    'less than 1 a day recently, 30 days left at this rate',
+  ],
+  [
+    600n,
+    [
+      [0n, 0n],
+      [70n, 10n],
+    ],
+    'about 60 a day recently, 10 days left at this rate',
   ],
   [50n, [[100n, 100n]], 'None used recently'],
   [50n, [], 'None used recently'],

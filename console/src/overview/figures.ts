@@ -11,8 +11,8 @@ import { originState, summarizeMinutes } from '../ui/origins/totals.ts';
 const dayMs = 86_400_000;
 
 /**
- * Describes how long a balance lasts at the mean use of the given days: "about 1,200 a day, 10 days
- * left".
+ * Describes how long a balance lasts at the mean use of the given days, oldest first, since the
+ * first use in them: "about 1,200 a day recently, 10 days left at this rate".
  */
 export function burnText(
   balance: number | bigint,
@@ -20,10 +20,11 @@ export function burnText(
 ): string {
   const used = days.reduce((total, { charged, refunded }) => total + Number(charged - refunded), 0);
   if (used <= 0) return 'None used recently';
-  const perDay = used / days.length;
+  const perDay = used / (days.length - days.findIndex(({ charged }) => charged > 0n));
   const left = Math.floor(Number(balance) / perDay);
   const rate = perDay < 1 ? 'less than 1' : `about ${formatCount(perDay)}`;
-  return `${rate} a day, ${left > 365 ? 'over a year' : counted(left, 'day')} left`;
+  const leftText = left > 365 ? 'over a year' : counted(left, 'day');
+  return `${rate} a day recently, ${leftText} left at this rate`;
 }
 
 /**

@@ -139,14 +139,10 @@ function readFields(
   const problems: UnitProblem[] = [];
   const units: UnitFields[] = [];
   for (const [at, row] of rows.entries()) {
-    const { unit, problems: rowProblems, address } = readRow(columns, layout, row);
+    const readUnit = readRow(columns, layout, row);
+    const { unit, problems: rowProblems } = readUnit;
     units.push(withFills(unit, fills));
-    if (rowProblems.length === 0)
-      for (const field of absentFields) {
-        if (unit[field] !== undefined) continue;
-        if (address === undefined || !isOfAddress(columns, field)) lackingFields.add(field);
-        else rowProblems.push(notInAddress(field, address));
-      }
+    if (rowProblems.length === 0) reportLacking(columns, readUnit, absentFields, lackingFields);
     const reported = [
       ...rowProblems,
       ...checkUnit(unit).filter(isOfOtherColumn(rowProblems)),
@@ -170,9 +166,23 @@ function isOfOtherColumn(problems: readonly ColumnProblem[]): (problem: ColumnPr
   return ({ column }) => !columns.has(column);
 }
 
-/** Returns whether the address of a product states a field itself, not only the region of one. */
-const isOfAddress = ({ addressFields, regionField }: UnitColumns, field: string): boolean =>
-  addressFields.includes(field) && field !== regionField;
+/**
+ * Adds the fields without a column that a unit lacks: to its problems those that its address should
+ * have, and to `lackingFields` the others.
+ */
+function reportLacking(
+  { addressFields, regionField }: UnitColumns,
+  { unit, problems, address }: ReadRow,
+  absentFields: readonly string[],
+  lackingFields: Set<string>,
+): void {
+  for (const field of absentFields) {
+    if (unit[field] !== undefined) continue;
+    const isOfAddress = addressFields.includes(field) && field !== regionField;
+    if (address === undefined || !isOfAddress) lackingFields.add(field);
+    else problems.push(notInAddress(field, address));
+  }
+}
 
 interface ReadRow {
   unit: Record<string, string>;

@@ -6,7 +6,14 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ScheduleService } from '../../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { type Repeat, readCron, repeats, writeCron } from '../../../../src/present/cron.ts';
+import {
+  defaultRepeat,
+  type Repeat,
+  readCron,
+  repeats,
+  weekdays,
+  writeCron,
+} from '../../../../src/present/cron.ts';
 import { FormModal } from '../actions/FormModal.tsx';
 import { describeError } from '../errors/describe.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
@@ -115,24 +122,31 @@ const choices = [
   { value: 'custom', label: 'Custom times' },
 ];
 
-/** Selection of a repeat and its time, or a cron expression. */
-function TimesInput({ cron, change }: { cron: string; change: (cron: string) => void }) {
-  const read = readCron(cron);
-  const [isCustom, setIsCustom] = useState(read === null);
+const days = weekdays.map((label, value) => ({ value: String(value), label }));
+
+interface TimesInputProps {
+  cron: string;
+  change: (cron: string) => void;
+}
+
+/** Selection of a repeat and its times, or a cron expression. */
+function TimesInput({ cron, change }: TimesInputProps) {
+  const repeat = readCron(cron);
+  const [isCustom, setIsCustom] = useState(repeat === null);
   const select = (value: string) => {
     setIsCustom(value === 'custom');
     if (value !== 'custom')
-      change(writeCron({ time: read?.time ?? '08:00', repeat: value as Repeat['repeat'] }));
+      change(writeCron({ ...(repeat ?? defaultRepeat), repeat: value as Repeat['repeat'] }));
   };
   return (
     <>
       <NativeSelect
         label="Repeat"
         data={choices}
-        value={isCustom || !read ? 'custom' : read.repeat}
+        value={isCustom || !repeat ? 'custom' : repeat.repeat}
         onChange={({ currentTarget }) => select(currentTarget.value)}
       />
-      {isCustom || !read ? (
+      {isCustom || !repeat ? (
         <TextInput
           label="Cron expression"
           description="Minute, hour, day of the month, month, day of the week."
@@ -140,15 +154,38 @@ function TimesInput({ cron, change }: { cron: string; change: (cron: string) => 
           onChange={({ currentTarget }) => change(currentTarget.value)}
         />
       ) : (
-        <TextInput
-          type="time"
-          label={read.repeat === 'hourly' ? 'Time (only the minutes count)' : 'Time'}
-          value={read.time}
-          onChange={({ currentTarget: { value } }) =>
-            value !== '' && change(writeCron({ ...read, time: value }))
-          }
+        <RepeatInputs
+          repeat={repeat}
+          change={(fields) => change(writeCron({ ...repeat, ...fields }))}
         />
       )}
+    </>
+  );
+}
+
+interface RepeatInputsProps {
+  repeat: Repeat;
+  change: (fields: Partial<Repeat>) => void;
+}
+
+/** Time of a repeat, and the day of a weekly one. */
+function RepeatInputs({ repeat: { repeat, time, weekday }, change }: RepeatInputsProps) {
+  return (
+    <>
+      {repeat === 'weekly' && (
+        <NativeSelect
+          label="Day"
+          data={days}
+          value={String(weekday)}
+          onChange={({ currentTarget }) => change({ weekday: Number(currentTarget.value) })}
+        />
+      )}
+      <TextInput
+        type="time"
+        label={repeat === 'hourly' ? 'Time (only the minutes count)' : 'Time'}
+        value={time}
+        onChange={({ currentTarget: { value } }) => value !== '' && change({ time: value })}
+      />
     </>
   );
 }
