@@ -42,6 +42,7 @@ describe('creditsText()', () => {
     [{ charged: 0, ended: false }, '600 credits on approval'],
     [{ cost: 0, charged: 0, ended: false }, 'Costs nothing'],
     [{}, '600 credits'],
+    [{ charged: 1 }, '1 credit'],
     [{ refunded: 80 }, '600 credits, 80 refunded'],
   ])('describes %j as "%s"', (part, expected) => {
     expect(creditsText({ ...job, ...part })).toBe(expected);

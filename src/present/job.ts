@@ -1,7 +1,7 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Job, Unit } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTypeText, marketTitle } from './names.ts';
-import { formatCount, formatUnits, regionText } from './text.ts';
+import { counted, formatCount, formatUnits, regionText } from './text.ts';
 
 type NamedJob = Pick<Job, 'kind' | 'market' | 'options'>;
 
@@ -74,7 +74,7 @@ export function creditsText({
 }: Pick<Job, 'cost' | 'charged' | 'refunded' | 'ended'>): string {
   if (charged === 0 && ended) return 'Nothing charged';
   if (cost === 0 && charged === 0) return 'Costs nothing';
-  if (charged === 0) return `${formatCount(cost)} credits on approval`;
+  if (charged === 0) return `${counted(cost, 'credit')} on approval`;
   const refund = refunded > 0 ? `, ${formatCount(refunded)} refunded` : '';
-  return `${formatCount(charged)} credits${refund}`;
+  return `${counted(charged, 'credit')}${refund}`;
 }

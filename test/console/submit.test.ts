@@ -125,6 +125,7 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     await paste(page, 'textarea', [...ids, 'x1', `${ids[0]}, xx`].join('\n'));
     await waitForText(page, 'Line 61: Must be');
     await waitForText(page, 'Line 62: "xx" is not one of id, my, sg,');
+    await waitForText(page, 'The cost appears here when the request is complete.');
     await click(page, 'button', 'Line 61');
     await page.waitForFunction(`getSelection().toString() === 'x1'`);
     await paste(page, 'textarea', ids.map((id) => `${id}, th`).join('\r\n'));
@@ -349,6 +350,17 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     expect((await suite.env.api.get(user, '/v1/schedules')).body.schedules).toMatchObject([
       { name: 'Every leap day at noon', cron: '0 12 29 2 *', credits_spent: 8 },
     ]);
+  });
+
+  test('repeats a request every week without a cron expression', async () => {
+    const user = await createUser('Weekly Ltd', 20);
+    const page = await open(user.key, '/submit/mkte/pdp_bulk');
+    await fill(page, 'textbox', 'Items', 'B0GLN01001, de');
+    await click(page, 'button', 'Schedule');
+    await fill(page, 'combobox', 'Repeat', 'weekly');
+    await fill(page, 'combobox', 'Day', '5');
+    await click(page, 'button', 'Create schedule');
+    await waitForText(page, 'Every Friday at 08:00');
   });
 
   test('changes what a schedule collects, and with which options', async () => {

@@ -6,7 +6,7 @@ import { useNavigate } from 'react-router';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { type Batch, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { isFinalFailure } from '../../../src/contract/final-failure.ts';
-import { formatCount, formatUnits, shortId } from '../../../src/present/text.ts';
+import { counted, formatUnits, shortId } from '../../../src/present/text.ts';
 import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { UnitsTable } from '../ui/jobs/UnitsTable.tsx';
@@ -140,7 +140,7 @@ function RetryButton({ job }: { job: Job }) {
   const leftOut = job.failed - units;
   const text = [
     `This creates a new job with the ${formatUnits(units)} that ${isNotRun ? 'did not run' : 'failed'},`,
-    `for ${formatCount(units * job.unitPrice)} credits${role === 'operator' ? ', charged to its owner' : ''}.`,
+    `for ${counted(units * job.unitPrice, 'credit')}${role === 'operator' ? ', charged to its owner' : ''}.`,
     leftOut > 0
       ? `${formatUnits(leftOut)} would fail again and ${leftOut === 1 ? 'is' : 'are'} left out.`
       : '',

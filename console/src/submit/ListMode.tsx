@@ -89,7 +89,8 @@ export function ListMode({
         busy={busy}
         units={parsed.units.length}
         body={body}
-        lacking={isEmpty ? [] : lackingLabels(shared, own)}
+        // A list with problems may have the fields itself.
+        lacking={isEmpty || parsed.problems.length > 0 ? [] : lackingLabels(shared, own)}
         onSubmit={send}
       />
     </Stack>

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { JobType } from '../../../src/contract/job-types.ts';
-import { formatCount } from '../../../src/present/text.ts';
+import { counted } from '../../../src/present/text.ts';
 import { showSuccess } from '../ui/errors/toast.ts';
 import { useRefresh } from '../ui/list/useList.ts';
 import { createIdempotencyKey, type SubmittedJob, send } from '../ui/request/send.ts';
@@ -31,7 +31,7 @@ export function useSubmit(
     try {
       const job = await send(jobType, query, body, lastSubmit.current!.key);
       lastSubmit.current = null;
-      if (!show) showSuccess(`Job submitted for ${formatCount(job.cost)} credits.`);
+      if (!show) showSuccess(`Job submitted for ${counted(job.cost, 'credit')}.`);
       await refresh();
       if (show) show(job);
       else await navigate(`/jobs/${job.jobId}`);

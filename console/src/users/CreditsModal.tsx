@@ -2,7 +2,7 @@ import { NumberInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { formatCount } from '../../../src/present/text.ts';
+import { counted, formatCount } from '../../../src/present/text.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { fieldErrors } from '../ui/errors/describe.ts';
@@ -28,7 +28,7 @@ export function CreditsModal({ user, opened, close }: CreditsModalProps) {
     ({ balance }) => {
       form.reset();
       close();
-      return `Balance updated: ${formatCount(balance)} credits.`;
+      return `Balance updated: ${counted(balance, 'credit')}.`;
     },
     (error) => form.setErrors(fieldErrors(error, ['amount', 'note'], 'amount')),
   );

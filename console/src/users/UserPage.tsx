@@ -6,7 +6,7 @@ import { IconBan, IconCoins } from '@tabler/icons-react';
 import { useParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { formatCount } from '../../../src/present/text.ts';
+import { counted } from '../../../src/present/text.ts';
 import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { DownloadButton } from '../ui/actions/DownloadButton.tsx';
 import { CopyId } from '../ui/CopyId.tsx';
@@ -99,7 +99,7 @@ function Loaded({ user }: { user: Account }) {
       <State user={user} />
       <Section title="Balance">
         <Text size="xl" fw={600}>
-          {formatCount(user.balance)} credits
+          {counted(user.balance, 'credit')}
         </Text>
         <CopyId value={user.id} name="user ID" />
       </Section>

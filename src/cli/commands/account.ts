@@ -8,7 +8,7 @@ import {
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand, integer } from './command.ts';
-import { count, type Display, type PrintedColumn } from './print.ts';
+import { count, counted, type Display, type PrintedColumn } from './print.ts';
 import { addList, addStream } from './resource.ts';
 
 const ledgerColumns: PrintedColumn<LedgerEntry>[] = [
@@ -49,7 +49,7 @@ export function accountWords(
     ['name', name],
     ['mode', account.mode === 'test' ? `test account of ${account.liveAccountId}` : ''],
     ['email', email],
-    ['balance', `${count(balance)} credits`],
+    ['balance', counted(balance, 'credit')],
     ['status', accountStatus(account)],
     ['created', display.time(createdAt)],
     ...counts,
