@@ -264,6 +264,15 @@ describe('restoreBackup()', () => {
     },
   );
 
+  test('names the newest backup of a folder that has several', async () => {
+    for (const name of ['2026-03-01', '2026-03-02', '2026-03-03'])
+      await createBackup(config, join(backup(), name));
+    rmSync(join(backup(), '2026-03-03', 'manifest.jsonl'));
+    await expect(restoreBackup(backup(), target())).rejects.toThrow(
+      `Restore one of its backups, such as ${join(backup(), '2026-03-02')}.`,
+    );
+  });
+
   test('refuses a target that is not empty', async () => {
     await storeWork();
     await createBackup(config, backup());

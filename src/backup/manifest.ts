@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, renameSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, renameSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../base/config.ts';
@@ -80,13 +80,22 @@ export async function writeManifest(
   return end;
 }
 
+/** Returns the path of the last complete backup in a folder by name; undefined if there is none. */
+function newestIn(folder: string): string | undefined {
+  const names = existsSync(folder) ? readdirSync(folder).toSorted() : [];
+  return names.map((name) => join(folder, name)).findLast(isComplete);
+}
+
 /**
  * Reads the header of a backup. Throws a ConfigError if the folder does not contain a complete
  * backup.
  */
 export async function readHeader(folder: string): Promise<ManifestHeader> {
-  if (!isComplete(folder))
-    throw new ConfigError(`${folder} is not a complete backup: it has no ${manifestName}.`);
+  if (!isComplete(folder)) {
+    const newest = newestIn(folder);
+    const hint = newest === undefined ? '' : ` Restore one of its backups, such as ${newest}.`;
+    throw new ConfigError(`${folder} is not a complete backup: it has no ${manifestName}.${hint}`);
+  }
   let header: Partial<ManifestHeader> | undefined;
   let last: Partial<ManifestEnd> = {};
   let lines = 0;

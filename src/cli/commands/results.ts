@@ -77,7 +77,7 @@ export function addResultCommands(job: Command): void {
   });
   addStream(job, {
     usage: 'failures <job>',
-    about: 'Print the failed units of a job with reasons and refunds',
+    about: 'Print the failed units of a job with reasons and refunds as JSON Lines, or as CSV',
     options: [['--format <format>', 'jsonl or csv (default: jsonl)']],
     method: streamFailures,
     request: ({ format }, session) => ({ format: exportFormat('--format', session, format) }),

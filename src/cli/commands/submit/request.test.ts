@@ -183,6 +183,13 @@ describe('prepare()', () => {
       `f: The column 'shop_id' is missing. The first line has "shop". Add it, or pass --set shop_id=<value>`,
     ],
     [
+      'mkte',
+      'search_bulk',
+      'keyword,country\nlamp,de\n',
+      [],
+      `f: The column 'list_type' is missing. Add it, or pass --set list_type=<search|category>`,
+    ],
+    [
       'mkta',
       'variant_sold',
       'item_id,shop_id,item_id\n1,2,3\n4,5,6\n',

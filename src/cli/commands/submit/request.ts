@@ -7,7 +7,7 @@ import { membersReader } from '../../../contract/json/message-reader.ts';
 import { createReadState } from '../../../contract/json/values.ts';
 import { namedChoice } from '../../../contract/known-names.ts';
 import { restName } from '../../../contract/rest-form.ts';
-import { choicesOf, columnsOf } from '../../../contract/units/columns.ts';
+import { choicesOf, columnsOf, type UnitColumns } from '../../../contract/units/columns.ts';
 import { cellsOfLine, unitsOfLines } from '../../../contract/units/lines.ts';
 import { type UnitProblem, UnitsError } from '../../../contract/units/problem.ts';
 import { type FileUnits, readUnits } from '../../../contract/units/read-units.ts';
@@ -193,15 +193,15 @@ function unitsOf(
     });
   } catch (error) {
     if (!(error instanceof UnitsError)) throw error;
-    throw usageError(name, error);
+    throw usageError(name, error, columns);
   }
 }
 
 /** Problems of a file that are listed. */
 const maxListed = 20;
 
-function usageError(name: string, { problems }: UnitsError): UsageError {
-  const [only, ...further] = problems.map((problem) => describeProblem(name, problem));
+function usageError(name: string, { problems }: UnitsError, columns?: UnitColumns): UsageError {
+  const [only, ...further] = problems.map((problem) => describeProblem(name, problem, columns));
   if (further.length === 0) return new UsageError(only!);
   const listed = [only!, ...further].slice(0, maxListed).map((problem) => `\n  ${problem}`);
   const more = problems.length - listed.length;
@@ -209,10 +209,16 @@ function usageError(name: string, { problems }: UnitsError): UsageError {
   return new UsageError(`${name} has ${problems.length} problems${listed.join('')}${rest}`);
 }
 
-function describeProblem(name: string, { row, line, column, type, message }: UnitProblem): string {
+function describeProblem(
+  name: string,
+  { row, line, column = '', type, message }: UnitProblem,
+  columns: UnitColumns | undefined,
+): string {
   const location = line === undefined ? name : `${name}:${line}`;
-  const isFillable = row === 0 && type === 'missing';
-  return `${location}: ${message}${isFillable ? `. Add it, or pass --set ${column}=<value>` : ''}`;
+  if (row !== 0 || type !== 'missing') return `${location}: ${message}`;
+  const choices = columns?.choices.get(column) ?? [];
+  const value = choices.length > 0 ? choices.join('|') : 'value';
+  return `${location}: ${message}. Add it, or pass --set ${column}=<${value}>`;
 }
 
 /** Values of the `--set` options. */
