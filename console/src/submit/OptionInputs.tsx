@@ -145,14 +145,12 @@ function HoldInput({ value, change, error }: OptionInputProps) {
   );
 }
 
-/** Ages that the form offers, with their labels. */
+/** Ages that the form offers, with their labels. Results can be reused for a day. */
 const ages: Readonly<Record<string, string>> = {
   '': 'Read every page',
   '1h': '1 hour',
   '6h': '6 hours',
   '1d': '1 day',
-  '7d': '7 days',
-  '30d': '30 days',
 };
 
 /** Selection of the age up to which results are reused. */

@@ -52,11 +52,13 @@ test('errorLines() prints a line per problem', () => {
   const problems = [
     { ...problem, loc: ['body', 'items', 3, 'item_id'] },
     { ...problem, loc: ['body'] },
+    { ...problem, loc: ['header', 'gleaner-hold'] },
   ];
   expect(errorLines(new GleanerError({ status: 422, detail: 'x', problems }))).toEqual([
-    'gleaner: the request has 2 problems',
+    'gleaner: the request has 3 problems',
     '  items.3.item_id: Field required',
     '  body: Field required',
+    '  --hold: Field required',
   ]);
 });
 

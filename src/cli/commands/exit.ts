@@ -66,6 +66,9 @@ function isPathError(error: unknown): boolean {
   );
 }
 
+/** Names metadata of a submission as the option of the command: "--hold: …". */
+const withFlag = (text: string) => text.replace(/^gleaner-(?=[a-z-]+:)/, '--');
+
 /** Formats an error for standard error: one line, or a heading and one line per problem. */
 export function errorLines(error: unknown): string[] {
   if (error instanceof Interrupted) return [];
@@ -80,14 +83,13 @@ export function errorLines(error: unknown): string[] {
     if (problems.length > 1)
       return [
         `gleaner: the request has ${problems.length} problems`,
-        ...problems.map(
-          ({ loc, msg }) => `  ${plain(`${loc.slice(1).join('.') || loc[0]}: ${msg}`)}`,
-        ),
+        ...problems.map(({ loc, msg }) => {
+          const text = `${loc.slice(1).join('.') || loc[0]}: ${msg}`;
+          return `  ${plain(withFlag(text))}`;
+        }),
       ];
     const found = requestId === undefined || status < 500 ? '' : ` (request ${requestId})`;
-    // Metadata of a submission is an option of the command.
-    const detail = error.detail.replace(/\.$/, '').replace(/^gleaner-(?=[a-z-]+:)/, '--');
-    return [`gleaner: ${plain(detail)}${found}`];
+    return [`gleaner: ${plain(withFlag(error.detail.replace(/\.$/, '')))}${found}`];
   }
   // File system errors are not bugs. Other unexpected errors are, and need their stack.
   if (typeof (error as { syscall?: unknown }).syscall === 'string')
