@@ -2,18 +2,23 @@ import { type Candidate, type FieldResolution, resolve } from '../candidates/can
 import { number, onlyOf, text } from '../fields.ts';
 import { attribute, find, findAll, words, workOf } from '../html/html.ts';
 import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
-import { structuredCandidates } from '../structured-data/candidates.ts';
+import { offerCountSource, structuredCandidates } from '../structured-data/candidates.ts';
 import { isPlaceholder } from '../structured-data/structured-data.ts';
 import { pageCandidates } from '../visible-page/candidates.ts';
-import { visiblePage } from '../visible-page/visible-page.ts';
+import { mainControl, type VisiblePage, visiblePage } from '../visible-page/visible-page.ts';
 import { hasUndecoded, type SitePage } from './site-page.ts';
 
 /** Returns the currency of a product if all candidates that have one agree. */
 const onlyCurrency = (candidates: readonly Candidate[]): string | null =>
   onlyOf(candidates.filter(({ field }) => field === 'currency').map(({ value }) => text(value)));
 
-/** Returns the values of a page for the fields of its product, from all formats and places. */
-function pageCandidatesOf(page: SitePage): Candidate[] {
+/** What a page shows, and what it states about its product, from all formats and places. */
+interface PageContents {
+  visible: VisiblePage;
+  candidates: Candidate[];
+}
+
+function contentsOf(page: SitePage): PageContents {
   const { root } = page.html;
   const titles = findAll(root, 'h1, title').map((element) => words(element));
   titles.push(attribute(find(root, 'meta[property="og:title"]'), 'content'));
@@ -28,19 +33,36 @@ function pageCandidatesOf(page: SitePage): Candidate[] {
   const embedded = pageStates(page.html, visible.fields);
   const states = stateCandidates(embedded, [...names, ...headings], page.url, workOf(root));
   const home = page.site.currency ?? onlyCurrency(stated) ?? onlyCurrency(states);
-  return [
-    ...stated,
-    ...states,
-    ...pageCandidates(visible, {
-      url: page.url,
-      titles: names,
-      home,
-      description,
-      statedPrices: new Set(
-        stated.filter(({ field }) => field === 'price').map(({ value }) => value),
-      ),
-    }),
-  ];
+  const shown = pageCandidates(visible, {
+    url: page.url,
+    titles: names,
+    home,
+    description,
+    statedPrices: new Set(
+      stated.filter(({ field }) => field === 'price').map(({ value }) => value),
+    ),
+  });
+  return { visible, candidates: [...stated, ...states, ...shown] };
+}
+
+/** Minimum controls for purchases in cards that are a list of products. */
+const minCards = 3;
+
+/** Fields that only one product has, not a category. */
+const ownFields: ReadonlySet<string> = new Set(['sku', 'gtin', 'mpn', 'brand', 'availability']);
+
+/**
+ * Returns true for a page that can only buy products of a list, and for one that states nothing of
+ * a product but its name and a range of several offers, as categories do.
+ */
+function isList({ visible, candidates }: PageContents): boolean {
+  if (mainControl(visible) !== null) return false;
+  const stated = candidates.filter(({ rung, value }) => rung === 'structured' && value !== null);
+  const prices = stated.filter(({ field }) => field === 'price');
+  if (prices.length === 0) return visible.controls.length >= minCards;
+  const isRange = prices.every(({ offer }) => offer === 'aggregate');
+  const isCounted = candidates.some(({ source }) => source.endsWith(offerCountSource));
+  return isRange && isCounted && !stated.some(({ field }) => ownFields.has(field));
 }
 
 /** Values of a page that were read without its site's declaration. */
@@ -49,14 +71,17 @@ export interface PageValues {
   resolutions: ReadonlyMap<string, FieldResolution>;
   /** Amounts of all prices of the product, also of those that were not taken. */
   prices: readonly number[];
+  /** True for a page that shows a list of products. */
+  isList: boolean;
 }
 
 /** Values of an element without structured data. */
-export const noValues: PageValues = { resolutions: new Map(), prices: [] };
+export const noValues: PageValues = { resolutions: new Map(), prices: [], isList: false };
 
 /** Decides the value of each field of a page's product. */
 export function resolvePage(page: SitePage): PageValues {
-  const candidates = pageCandidatesOf(page).filter(
+  const contents = contentsOf(page);
+  const candidates = contents.candidates.filter(
     ({ value }) => !hasUndecoded(page, value) && !isPlaceholder(text(value) ?? ''),
   );
   const byField = Map.groupBy(candidates, ({ field }) => field);
@@ -64,5 +89,9 @@ export function resolvePage(page: SitePage): PageValues {
     [...byField].map(([field, values]) => [field, resolve(field, values)]),
   );
   const prices = byField.get('price')?.map(({ value }) => number(value)) ?? [];
-  return { resolutions, prices: prices.filter((price) => price !== null) };
+  return {
+    resolutions,
+    prices: prices.filter((price) => price !== null),
+    isList: isList(contents),
+  };
 }

@@ -59,11 +59,37 @@ describe('a page that states no product of its own', () => {
     expect(titleOf(`${group}<title>Mugs</title><h1>Mugs</h1>${button}`, url)).toBeNull();
   });
 
+  const card = (at: number) =>
+    `<li><a href="/p/${at}"><img src="/${at}.jpg"></a><h3><a href="/p/${at}">Mug ${at}</a></h3>${button}</li>`;
+
+  test('is none if each of its controls is that of another product', () => {
+    const cards = [1, 2, 3].map(card).join('');
+    const stock = '<p>In stock</p>';
+    expect(titleOf(page(`${stock}<ul>${cards}</ul>`), url)).toBeNull();
+    expect(titleOf(page(`${price}<ul>${cards}</ul>`), url)).toBe('Oat mug');
+  });
+
+  test('is none if it is the first of several', () => {
+    const next = (address: string) => `<link rel="next" href="${address}">`;
+    expect(titleOf(next('/p/oat-mug?page=2') + page(price), url)).toBeNull();
+    expect(titleOf(next('/p/bowl') + page(price), url)).toBe('Oat mug');
+  });
+
   test('has no price in a number of products', () => {
     const count = '<p id="toolbar-amount">Items 1-60 of <b class="toolbar-number">747</b></p>';
     const read = readProductPage(open(page(`${count}${button}<p>SKU: M-482</p>`), url));
     expect(read?.values.price).toBeUndefined();
   });
+});
+
+test('a category that states a range of prices as a product is no product', () => {
+  const url = 'https://kiln.example/c/mugs';
+  const offers = { '@type': 'AggregateOffer', lowPrice: 5, highPrice: 90, offerCount: 320 };
+  const mugs = { '@type': 'Product', name: 'Mugs', offers };
+  const html = '<title>Mugs</title><h1>Mugs</h1>';
+  expect(titleOf(html + script(mugs), url)).toBeNull();
+  expect(titleOf(html + price + script(mugs), url)).toBe('Mugs');
+  expect(titleOf(html + script({ ...mugs, sku: 'M-1' }), url)).toBe('Mugs');
 });
 
 test('a product below the examined beginning of a page is shown', () => {

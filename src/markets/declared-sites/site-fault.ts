@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
 import { text } from '../fields.ts';
-import { attribute, findAll, words } from '../html/html.ts';
+import { attribute, find, findAll, words } from '../html/html.ts';
 import { isNotFoundTitle } from '../responses/not-found-page.ts';
 import { isHomePath, movedFault, refreshAddress, searchTerms } from '../responses/redirects.ts';
 import { isWall, unexpectedPage, visibleText } from '../responses/unexpected-page.ts';
@@ -107,12 +107,19 @@ function isSearchHeading(heading: string, address: URL): boolean {
   return terms.some((term) => name.includes(plainName(term)));
 }
 
+/** Returns true for the first page of several, which links to the next one under its own path. */
+function isPaged({ html, url, base }: SitePage, { pathname }: URL): boolean {
+  const next = attribute(find(html.root, 'link[rel~="next" i]'), 'href');
+  return URL.parse(addressOn(url, next, base) ?? '')?.pathname === pathname;
+}
+
 /**
- * Returns true for a page that shows several products: the first page of a shop, a search, or one
- * whose structured data has products. Call it only for pages that state none of their own: such a
- * page can show one of several like its own.
+ * Returns true for a page that shows several products: the first page of a shop, a search, one with
+ * further pages, or one whose structured data has products. Call it only for pages that state none
+ * of their own: such a page can show one of several like its own.
  */
-export function isOverviewPage({ url, data }: SitePage, title: string): boolean {
-  const address = new URL(url);
-  return isHomePath(address) || isSearchHeading(title, address) || data.some(hasProduct);
+export function isOverviewPage(page: SitePage, title: string): boolean {
+  const address = new URL(page.url);
+  if (isHomePath(address) || isSearchHeading(title, address)) return true;
+  return isPaged(page, address) || page.data.some(hasProduct);
 }

@@ -43,6 +43,7 @@ export function readProductPage(page: SitePage): ShopReading | null {
       contradictions.push({ field, value: read.values[field] ?? null, candidates });
   const title = text(read.values.title);
   if (title === null || !(isStated || isOffered)) return null;
+  if (stated.isList && !isDeclared) return null;
   if (!isStated && isOverviewPage(page, title)) return null;
   return { ...read, contradictions, isStated };
 }

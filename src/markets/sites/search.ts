@@ -11,7 +11,7 @@ import type { ListReader } from '../market.ts';
 import { newEntries, withTitleOrPrice } from '../new-entries.ts';
 import { checkFound, isNotFound } from '../responses/not-found-page.ts';
 import { isNoResults, isWall, unexpectedPage } from '../responses/unexpected-page.ts';
-import { listedProducts } from '../structured-data/listed-products.ts';
+import { isProductPage, listedProducts } from '../structured-data/listed-products.ts';
 import { addressOn } from '../structured-data/offer.ts';
 import { trailOf } from '../structured-data/product.ts';
 import { pageRequest, placeOf } from './product.ts';
@@ -19,6 +19,9 @@ import { pageRequest, placeOf } from './product.ts';
 /** Pages of a listing that are read, unless the declaration says otherwise. */
 const defaultMaxPages = 100;
 const defaultNext = 'link[rel~="next" i], a[rel~="next" i]';
+/** Links that are named as the next page. Those of slides lead to no other page of the listing. */
+const namedNext =
+  'a[aria-label^="next" i], a[title^="next" i], a[class~="next" i], [class~="next" i] > a';
 
 /**
  * Returns the entries of a page: its structured list, or the elements that the declaration names,
@@ -34,6 +37,7 @@ function entriesOf(page: SitePage): JsonObject[] {
     return [recordOf({ values: recordValues }, link.href, site)];
   };
   if (items === undefined) {
+    if (page.data.some((data) => isProductPage(data, url))) return [];
     const { steps } = trailOf(page.data, url);
     const lists = page.data.map((data) => listedProducts(data, url, steps));
     return (lists.find((list) => list.length > 0) ?? []).flatMap(entry);
@@ -96,19 +100,40 @@ function readLaterPage(response: PageResponse, site: SiteDeclaration, url: strin
   throw fault;
 }
 
+/** Returns the address of the first of the links that `isNext` accepts. */
+function firstLink(
+  { html, url, base, site }: SitePage,
+  selector: string,
+  isNext: (address: URL) => boolean,
+): URL | null {
+  for (const element of findAll(html.root, selector)) {
+    const link = URL.parse(addressOn(url, attribute(element, 'href'), base) ?? '');
+    if (link !== null && hasHost(site, link) && isNext(link)) return link;
+  }
+  return null;
+}
+
+/** Returns true for another page of a listing: of its path, with another query or more of it. */
+function isSameListing(link: URL, listing: URL): boolean {
+  const path = listing.pathname.replace(/\/(?:page\/)?\d*$/, '');
+  const isBelow = link.pathname === path || link.pathname.startsWith(`${path}/`);
+  return isBelow && link.pathname + link.search !== listing.pathname + listing.search;
+}
+
 /**
  * Returns the address of the next page, or null after the last. `pageCount`: number of pages so
  * far.
  */
-function nextPage({ html, url, base, site }: SitePage, pageCount: number): URL | null {
-  const { next = defaultNext, page_parameter: parameter, first_page: first = 1 } = site.listing;
+function nextPage(page: SitePage, pageCount: number): URL | null {
+  const { next, page_parameter: parameter, first_page: first = 1 } = page.site.listing;
+  const address = new URL(page.url);
   if (parameter !== undefined) {
-    const following = new URL(url);
-    following.searchParams.set(parameter, String(first + pageCount));
-    return following;
+    address.searchParams.set(parameter, String(first + pageCount));
+    return address;
   }
-  const link = URL.parse(addressOn(url, attribute(find(html.root, next), 'href'), base) ?? '');
-  return link !== null && hasHost(site, link) ? link : null;
+  const linked = firstLink(page, next ?? defaultNext, () => true);
+  if (linked !== null || next !== undefined) return linked;
+  return firstLink(page, namedNext, (link) => isSameListing(link, address));
 }
 
 /**

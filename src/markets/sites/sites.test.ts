@@ -344,6 +344,35 @@ describe('search', () => {
     `<li class="card"><a href="/p/${at}"><h3>Mug ${at}</h3></a><b class="price">€ ${at},50</b></li>`;
   const shown = (numbers: number[], after = '') => `<ul>${numbers.map(card).join('')}</ul>${after}`;
 
+  const mugList = (at: number) =>
+    `<script type="application/ld+json">${JSON.stringify({
+      '@type': 'ItemList',
+      itemListElement: [{ '@type': 'ListItem', name: `Mug ${at}`, url: `/p/${at}` }],
+    })}</script>`;
+
+  it.each([
+    ['names', '<a class="next" href="#">›</a><a aria-label="Next page" href="/c?p=2">›</a>', 2],
+    ['names, below its path', '<li class="next"><a href="/c/page/2">2</a></li>', 2],
+    ['only names for slides', '<a class="next" href="#">›</a><a class="next" href="/p/9">›</a>', 1],
+  ])('follows the next page that a listing %s', async (_name, links, pageCount) => {
+    declare({ kiln: { hosts: ['kiln.example'] } });
+    const fetch: FetchPage = async ({ path }) =>
+      page(path === '/c' ? mugList(1) + links : mugList(2), `https://kiln.example${path}`);
+    const { summary } = await readListing('kiln', 'https://kiln.example/c', fetch);
+    expect(summary.pages_fetched).toBe(pageCount);
+  });
+
+  it('rejects a product page that lists other products', async () => {
+    declare({ kiln: { hosts: ['kiln.example'] } });
+    const mug = { '@type': 'Product', name: 'Mug', offers: { '@type': 'Offer', price: 9 } };
+    const data = `<script type="application/ld+json">${JSON.stringify(mug)}</script>`;
+    const body = `<h1>Mug</h1>${data}${mugList(2)}`;
+    const fetch: FetchPage = async ({ path }) => page(body, `https://kiln.example${path}`);
+    await expect(readListing('kiln', 'https://kiln.example/p/1', fetch)).rejects.toMatchObject({
+      code: 'page_unreadable',
+    });
+  });
+
   it('reads declared elements and follows a declared link within the hosts', async () => {
     declare({
       kiln: {

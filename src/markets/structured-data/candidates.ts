@@ -97,6 +97,9 @@ function fieldCandidate(products: readonly StructuredProduct[], field: string): 
   };
 }
 
+/** End of the source of a candidate that an aggregate states by counting its offers. */
+export const offerCountSource = 'offerCount';
+
 /**
  * Returns what an aggregate that counts its offers says about stock, which is less than a
  * statement.
@@ -104,7 +107,7 @@ function fieldCandidate(products: readonly StructuredProduct[], field: string): 
 function countedOffers({ offer, format }: StructuredProduct): Candidate[] {
   if (!offer?.offerCount) return [];
   const evidence = { field: 'availability', value: 'InStock', text: String(offer.offerCount) };
-  const source = `${format} offerCount`;
+  const source = `${format} ${offerCountSource}`;
   return [
     {
       ...evidence,

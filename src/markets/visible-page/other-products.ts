@@ -1,6 +1,6 @@
 import type { Element } from '../html/html.ts';
 import { namesOf, shortText } from '../html/visible-text.ts';
-import { isOtherProducts } from './other-products-words.ts';
+import { isOtherProducts } from '../other-products-words.ts';
 
 const maxHeading = 80;
 /** Elements around a heading that contain nothing else: "You may also like", "See all". */

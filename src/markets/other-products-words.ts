@@ -1,4 +1,4 @@
-import { anyOf } from '../patterns.ts';
+import { anyOf } from './patterns.ts';
 
 /** Headings of lists of other products, by language. */
 const spaced = anyOf(
