@@ -25,6 +25,8 @@ export interface Candidate {
   offer: 'offer' | 'aggregate' | null;
   /** Currency of a price. */
   currency: string | null;
+  /** Price of the offer that has a list price. */
+  price?: number | null;
   /** True for the only value that the page marks as its product's. */
   isMarked: boolean;
 }
@@ -55,6 +57,7 @@ const fieldRules: Readonly<Record<string, CandidateRule>> = {
   currency: { keyOf: plainKey, marked: 'agrees', disagreement: 'null' },
   sku: { keyOf: codeKey, marked: 'wins', disagreement: 'first' },
   title: { keyOf: plainKey, marked: 'agrees', disagreement: 'first' },
+  list_price: { keyOf: plainKey, marked: 'agrees', disagreement: 'null' },
 };
 const defaultRule: CandidateRule = { keyOf: plainKey, marked: 'agrees', disagreement: 'first' };
 

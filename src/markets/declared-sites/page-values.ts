@@ -1,3 +1,4 @@
+import type { Json } from '../../base/json.ts';
 import { type Candidate, type FieldResolution, resolve } from '../candidates/candidates.ts';
 import { number, onlyOf, text } from '../fields.ts';
 import { attribute, find, findAll, words, workOf } from '../html/html.ts';
@@ -49,20 +50,22 @@ function contentsOf(page: SitePage): PageContents {
 const minCards = 3;
 
 /** Fields that only one product has, not a category. */
-const ownFields: ReadonlySet<string> = new Set(['sku', 'gtin', 'mpn', 'brand', 'availability']);
+const ownFields: ReadonlySet<string> = new Set(['sku', 'gtin', 'mpn', 'brand']);
 
 /**
  * Returns true for a page that can only buy products of a list, and for one that states nothing of
- * a product but its name and a range of several offers, as categories do.
+ * a product but its name and a range of several offers, as categories do. `availability`: that of
+ * the product, which comparisons of shops have.
  */
-function isList({ visible, candidates }: PageContents): boolean {
+function isList({ visible, candidates }: PageContents, availability: Json): boolean {
   if (mainControl(visible) !== null) return false;
   const stated = candidates.filter(({ rung, value }) => rung === 'structured' && value !== null);
   const prices = stated.filter(({ field }) => field === 'price');
   if (prices.length === 0) return visible.controls.length >= minCards;
   const isRange = prices.every(({ offer }) => offer === 'aggregate');
   const isCounted = candidates.some(({ source }) => source.endsWith(offerCountSource));
-  return isRange && isCounted && !stated.some(({ field }) => ownFields.has(field));
+  const isOwn = availability !== null || stated.some(({ field }) => ownFields.has(field));
+  return isRange && isCounted && !isOwn;
 }
 
 /** Values of a page that were read without its site's declaration. */
@@ -85,13 +88,18 @@ export function resolvePage(page: SitePage): PageValues {
     ({ value }) => !hasUndecoded(page, value) && !isPlaceholder(text(value) ?? ''),
   );
   const byField = Map.groupBy(candidates, ({ field }) => field);
+  const price = resolve('price', byField.get('price') ?? []);
+  const isOfPrice = (candidate: Candidate) => candidate.price === price.value;
   const resolutions = new Map(
-    [...byField].map(([field, values]) => [field, resolve(field, values)]),
+    [...byField].map(([field, values]) => [
+      field,
+      resolve(field, field === 'list_price' ? values.filter(isOfPrice) : values),
+    ]),
   );
   const prices = byField.get('price')?.map(({ value }) => number(value)) ?? [];
   return {
     resolutions,
     prices: prices.filter((price) => price !== null),
-    isList: isList(contents),
+    isList: isList(contents, resolutions.get('availability')?.value ?? null),
   };
 }

@@ -210,8 +210,8 @@ export function readFields(
   }
   if (values.images !== undefined) values.images = addressesOf(list(values.images), page);
   if (price === undefined) return { values, from };
-  const listPrice = declared.list_price === undefined ? number(values.list_price) : null;
-  if (listPrice !== null && listPrice <= (price.value as number)) delete values.list_price;
+  const isOtherOffer = found.resolutions.get('price')?.value !== price.value;
+  if (declared.list_price === undefined && isOtherOffer) delete values.list_price;
   if (declared.currency === undefined) addCurrency({ values, from }, price, page.site.currency);
   return { values, from };
 }

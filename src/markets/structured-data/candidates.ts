@@ -93,6 +93,7 @@ function fieldCandidate(products: readonly StructuredProduct[], field: string): 
     path: field === 'price' || field === 'availability' ? 'offers' : field,
     offer: offer?.kind ?? null,
     currency: field === 'price' ? text(values.currency) : null,
+    ...(field === 'list_price' ? { price: offer?.price ?? null } : {}),
     isMarked: false,
   };
 }

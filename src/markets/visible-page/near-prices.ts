@@ -28,7 +28,7 @@ function onlyPrice(prices: readonly VisiblePrice[]): VisiblePrice | null {
 }
 
 /** Returns the texts in an element. */
-function placesIn<T extends TextPosition>(
+export function placesIn<T extends TextPosition>(
   element: Element,
   places: readonly T[],
   { ranges }: VisiblePage,

@@ -4,6 +4,7 @@ import { number } from '../fields.ts';
 import type { Element } from '../html/html.ts';
 import { shownAmount } from '../money/money.ts';
 import { pageCandidate } from './evidence.ts';
+import { listPriceCandidates } from './list-price-candidates.ts';
 import { type NearPrices, onlyOldPrice, pricesNear } from './near-prices.ts';
 import type { PurchaseControl } from './purchase-control.ts';
 import type { VisiblePage } from './visible-page.ts';
@@ -214,12 +215,14 @@ export function priceCandidates(
   { home, description, statedPrices }: PriceFacts,
 ): PagePrices {
   const view = viewOf(page, control, home);
-  const { near, atControl } = view;
+  const { near, atControl, atHeading } = view;
+  const around = [...atControl.all.slice(0, maxNear), ...atHeading.all.slice(0, maxNear)];
   const found = [
     ...placeCandidates(view),
     ...confirmedCandidates(page, view, description),
     ...readingCandidates(view),
     ...shownCandidates(view),
+    ...listPriceCandidates(around, view.onPage, page),
   ];
   const hasPriceAtControl =
     atControl.price !== null ||

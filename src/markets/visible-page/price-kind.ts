@@ -2,6 +2,7 @@ import type { Element } from '../html/html.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import {
   countedBefore,
+  formerPriceWords,
   oldPriceNames,
   otherPriceNames,
   otherPriceWords,
@@ -38,38 +39,80 @@ function labelBefore(text: string): string {
   return before.length === text.length ? before : before.replace(untaxedAfter, '');
 }
 
-/** Returns true if the text around a price says that it is not the price to pay. */
-function hasOtherLabel(element: Element, text: string): boolean {
-  if (otherPriceWords.test(text)) return true;
+/** What the texts around a price say about it. */
+interface LabelKind {
+  /** True for a price that was, or that is recommended. */
+  isFormer: boolean;
+  /** True for a price of something else, such as an instalment. */
+  isOther: boolean;
+}
+
+/** Returns what the texts before and after a price say about it. */
+function kindInLabel(before: string, after: string): LabelKind {
+  const label = labelBefore(before);
+  const isOther =
+    otherPriceWords.test(label) ||
+    untaxedWords.test(label) ||
+    countedBefore.test(before) ||
+    periodWords.test(after) ||
+    untaxedAfter.test(after);
+  return { isFormer: formerPriceWords.test(label), isOther };
+}
+
+/** Returns what the text around a price says about it. */
+function kindOfLabel(element: Element, text: string): LabelKind {
+  const kind: LabelKind = {
+    isFormer: formerPriceWords.test(text),
+    isOther: otherPriceWords.test(text),
+  };
   for (const outer of [...upwards(element, 3)].slice(1)) {
     const label = shortText(outer, maxLabel);
-    if (label === null) return false;
+    if (label === null) break;
     const at = label.indexOf(text);
     if (at < 0) continue;
-    const before = labelBefore(label.slice(0, at));
-    const after = label.slice(at + text.length);
-    if (otherPriceWords.test(before) || untaxedWords.test(before)) return true;
-    if (countedBefore.test(label.slice(0, at))) return true;
-    if (periodWords.test(after) || untaxedAfter.test(after)) return true;
+    const { isFormer, isOther } = kindInLabel(label.slice(0, at), label.slice(at + text.length));
+    kind.isFormer ||= isFormer;
+    kind.isOther ||= isOther;
   }
-  return false;
+  return kind;
 }
 
-/** Returns true if the names of an element or its label say that a price is of something else. */
-export function isOtherPrice(element: Element, text: string): boolean {
-  for (const outer of upwards(element, 4)) {
-    if (struckTags.has(outer.name) || choiceTags.has(outer.name)) return true;
-    if (isOtherButton(outer)) return true;
-    if (otherPriceNames.test(namesOf(outer))) return true;
-    if (/line-through/i.test(outer.attribs.style?.slice(0, 300) ?? '')) return true;
-  }
-  return hasOtherLabel(element, text);
+/** Returns true for an element whose text is struck through. */
+const isStruck = (element: Element): boolean =>
+  struckTags.has(element.name) || /line-through/i.test(element.attribs.style?.slice(0, 300) ?? '');
+
+/** Returns true for an element of a price of something else. */
+const isOtherElement = (element: Element): boolean =>
+  choiceTags.has(element.name) || isOtherButton(element) || otherPriceNames.test(namesOf(element));
+
+/** Returns true if the names of an element say that its price was the one to pay before. */
+const hasOldName = (element: Element): boolean => oldPriceNames.test(namesOf(element));
+
+/** What an element and its label say about a price. */
+export interface VisiblePriceKind {
+  /** True for a price that cannot be the one to pay. */
+  isOther: boolean;
+  /** True for a price that was the one to pay, by the names of its elements. */
+  isOld: boolean;
+  /** True for a price that was, or that is recommended: struck, named, or labelled as one. */
+  isList: boolean;
 }
 
-/** Returns true if the names of an element say that a price was the one to pay before. */
-export const isOldPrice = (element: Element): boolean =>
-  [...upwards(element, 4)].some((outer) => oldPriceNames.test(namesOf(outer)));
+/** Returns what the names of an element and its label say about a price. */
+export function priceKind(element: Element, text: string): VisiblePriceKind {
+  const around = [...upwards(element, 4)];
+  const label = kindOfLabel(element, text);
+  const otherAt = around.findIndex(isOtherElement);
+  const formerAt = around.findIndex((outer) => isStruck(outer) || hasOldName(outer));
+  // A former price can be in the element that names what is saved.
+  const isOtherFormer = otherAt >= 0 && (formerAt < 0 || otherAt <= formerAt);
+  return {
+    isOther: label.isOther || label.isFormer || otherAt >= 0 || around.some(isStruck),
+    isOld: around.some(hasOldName),
+    isList: (label.isFormer || formerAt >= 0) && !label.isOther && !isOtherFormer,
+  };
+}
 
 /** Returns true for an element that says itself that its price was the one to pay before. */
 export const isFormerPrice = (element: Element): boolean =>
-  struckTags.has(element.name) || oldPriceNames.test(namesOf(element));
+  struckTags.has(element.name) || hasOldName(element);

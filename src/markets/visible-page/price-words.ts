@@ -109,10 +109,22 @@ export const ownPriceNames = anyOf(
   { flags: 'i', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-]|price)' },
 );
 
-/** Texts before a price that is not the price to pay. */
+/** Texts before a price that was, or that the manufacturer recommends. */
+export const formerPriceWords = anyOf(
+  [
+    '(?<!\\p{L})(?:was|rrp|msrp|mrp|list price|uvp|statt)(?!\\p{L})',
+    '原價',
+    '定價',
+    '市價',
+    '建議售價',
+  ],
+  { flags: 'iu' },
+);
+
+/** Texts before a price of something else. */
 export const otherPriceWords = anyOf(
   [
-    '(?<!\\p{L})(?:was|sav(?:e|ing|ings)|rrp|msrp|list price|uvp|statt|risparmi|économisez|shipping|delivery|versand\\p{L}*|livraison|porto|envío|spedizione|monthly|raten?|install?ments?|mensualit\\p{L}*|cuotas?|deposit|starting price|reserve|bids?|excl\\p{L}*|ohne|hors taxes?|HT|bez dph|brez ddv|netto|from|ab|à partir|desde|ex\\.? (?:vat|tax)|points?|cashback|voucher|coupon|gutschein|minimum|over|above|more than)(?!\\p{L})',
+    '(?<!\\p{L})(?:sav(?:e|ing|ings)|risparmi|économisez|shipping|delivery|versand\\p{L}*|livraison|porto|envío|spedizione|monthly|raten?|install?ments?|mensualit\\p{L}*|cuotas?|deposit|starting price|reserve|bids?|excl\\p{L}*|ohne|hors taxes?|HT|bez dph|brez ddv|netto|from|ab|à partir|desde|ex\\.? (?:vat|tax)|points?|cashback|voucher|coupon|gutschein|minimum|over|above|more than)(?!\\p{L})',
     // Prices of some buyers, and of other transactions.
     '(?<!\\p{L})(?:members?|membership|club|loyalty|vip|subscri\\p{L}*|abo(?:nnement)?|mitglied\\p{L}*|socios?|soci|adhérents?|membres?|gift ?cards?|trade-?in|used|refurbished|gebraucht|occasion|segunda mano)(?!\\p{L})',
     // Instalments.
@@ -138,10 +150,6 @@ export const otherPriceWords = anyOf(
     '免運',
     '宅配',
     '取貨',
-    '原價',
-    '定價',
-    '市價',
-    '建議售價',
     '每期',
     '送料',
     '配送',

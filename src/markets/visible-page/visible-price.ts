@@ -8,7 +8,7 @@ import {
   priceBeside,
   unclearPrice,
 } from './price-element.ts';
-import { hasTaxLabel, isOldPrice, isOtherPrice } from './price-kind.ts';
+import { hasTaxLabel, priceKind } from './price-kind.ts';
 import { ownPriceNames, taxedWords, untaxedWords, weakOldNames } from './price-words.ts';
 import { isInCard } from './product-card.ts';
 import type { VisiblePage } from './visible-page.ts';
@@ -44,6 +44,8 @@ export interface VisiblePrices {
   prices: readonly VisiblePrice[];
   /** Prices whose element names mark them as former prices. */
   oldPrices: readonly VisiblePrice[];
+  /** Prices that are struck or that were, also by their label: list prices of the one to pay. */
+  formerPrices: readonly VisiblePrice[];
   /** Positions of texts with a currency and digits that are not one price: "from €5", "$3.340". */
   unreadable: readonly TextPosition[];
   /** Positions of prices of something else, except prices without tax. */
@@ -77,6 +79,7 @@ function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): Vis
 class PriceCollector {
   readonly prices: VisiblePrice[] = [];
   readonly oldPrices: VisiblePrice[] = [];
+  readonly formerPrices: VisiblePrice[] = [];
   readonly unreadable: TextPosition[] = [];
   readonly unclear: UnclearPrice[] = [];
   readonly others: TextPosition[] = [];
@@ -106,7 +109,8 @@ class PriceCollector {
   private addUnreadable(element: Element): void {
     const price = { at: this.positionOf(element), ...unclearPrice(element, this.home) };
     this.unreadable.push(price);
-    if (price.readings.length > 1 && !isOtherPrice(element, price.text)) this.unclear.push(price);
+    if (price.readings.length > 1 && !priceKind(element, price.text).isOther)
+      this.unclear.push(price);
   }
 
   private addPrice(price: PriceElement): void {
@@ -117,17 +121,13 @@ class PriceCollector {
     const isUntaxed = hasTaxLabel(element, untaxedWords);
     this.hasUntaxed ||= isUntaxed;
     this.hasTaxed ||= hasTaxLabel(element, taxedWords);
-    const isOther = isOtherPrice(element, text);
+    const { isOther, isOld, isList } = priceKind(element, text);
     if (!isOther || !isUntaxed) this.amounts.add(amount);
-    if (!isOther) this.addPossiblePrice(price);
-    else if (!isUntaxed) this.others.push({ at: this.positionOf(element) });
-  }
-
-  private addPossiblePrice(price: PriceElement): void {
-    const placed = placedPrice(price, this.page);
+    if (isOther && !isUntaxed) this.others.push({ at: this.positionOf(element) });
+    const placed = isOther && !isList ? null : placedPrice(price, this.page);
     if (placed === null) return;
-    const prices = isOldPrice(price.element) ? this.oldPrices : this.prices;
-    prices.push(placed);
+    if (isList) this.formerPrices.push(placed);
+    if (!isOther) (isOld ? this.oldPrices : this.prices).push(placed);
   }
 
   private positionOf(element: Element): number {

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import {
+  buyButton,
+  jsonLd,
+  readShopPage,
+  shopPage,
+} from '../../../test/support/pages/shop-page.ts';
+
+const now = '<span class="price">€ 12,50</span>';
+const offer = { price: 12.5, priceCurrency: 'EUR' };
+const listPriceOf = (prices: string, data = jsonLd(offer)) =>
+  readShopPage(shopPage(`<div>${prices}</div>${buyButton}`) + data)?.list_price;
+
+describe('a list price beside the price', () => {
+  test.each([
+    ['struck', `<del>€ 15,00</del> ${now}`],
+    ['struck by its style', `<span style="text-decoration: line-through">€ 15,00</span> ${now}`],
+    ['in an element of its own', `<p><span class="old-price">€ 15,00</span> € 12,50</p>`],
+    ['labelled as the former one', `<p>Was: <b>€ 15,00</b></p>${now}`],
+    ['recommended', `<p>RRP € 15,00</p>${now}`],
+    ['shown with what is saved', `<del>€ 15,00</del> ${now} <b class="price">€ 2,50</b>`],
+    ['in the element of what is saved', `<i class="save"><s class="was">€ 15,00</s></i> ${now}`],
+    ['shown twice', `<del>€ 15,00</del><del>€ 15,00</del> ${now}`],
+  ])('is read if it is %s', (_name, prices) => {
+    expect(listPriceOf(prices)).toBe(15);
+  });
+
+  test.each([
+    ['it is lower than the price', `<del>€ 10,00</del> ${now}`],
+    ['there are several', `<del>€ 15,00</del><del>€ 16,00</del> ${now}`],
+    ['it is in another currency', `<del>$ 15.00</del> ${now}`],
+    ['it is the lowest of the last days', `<p>Lowest price <s>€ 15,00</s></p>${now}`],
+    ['it is a price per unit', `<p><s>€ 15,00</s>/kg</p>${now}`],
+    ['it is the price of a set', `<p>3 for <s>€ 15,00</s></p>${now}`],
+    [
+      'it is that of another product',
+      `${now}<ul><li><h3><a href="/p/2">Bowl</a></h3><del>€ 15,00</del> € 12,50</li></ul>`,
+    ],
+  ])('is none if %s', (_name, prices) => {
+    expect(listPriceOf(prices)).toBeNull();
+  });
+
+  test('is none if it belongs to another price than the one of the record', () => {
+    const priceSpecification = { price: 15, priceType: 'https://schema.org/ListPrice' };
+    const listed = jsonLd({ ...offer, priceSpecification });
+    const other = jsonLd({ ...offer, price: 10, priceSpecification });
+    expect(listPriceOf(now, listed)).toBe(15);
+    expect(listPriceOf(now, other)).toBeNull();
+    expect(listPriceOf(`<del>€ 18,00</del> ${now}`, listed)).toBeNull();
+  });
+});

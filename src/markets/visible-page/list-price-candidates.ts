@@ -1,0 +1,53 @@
+import type { Candidate } from '../candidates/candidates.ts';
+import { upwards } from '../html/visible-text.ts';
+import { pageCandidate } from './evidence.ts';
+import { placesIn } from './near-prices.ts';
+import type { VisiblePage } from './visible-page.ts';
+import type { VisiblePrice, VisiblePrices } from './visible-price.ts';
+
+/** Maximum elements around a price that can contain its list price. */
+const maxDepth = 6;
+
+/** Returns the difference of two amounts, without the errors of fractions. */
+const difference = (one: number, other: number): number => Number((one - other).toFixed(4));
+
+/**
+ * Returns the only former price in the smallest element around a price that contains any. Null if
+ * the element contains another price to pay, or if the former one is lower or in another currency.
+ */
+function formerPrice(
+  price: VisiblePrice,
+  { prices, formerPrices, unreadable }: VisiblePrices,
+  page: VisiblePage,
+): VisiblePrice | null {
+  for (const outer of upwards(price.element, maxDepth)) {
+    const [former, ...more] = placesIn(outer, formerPrices, page);
+    if (former === undefined) continue;
+    const isOnly = more.every(({ amount }) => amount === former.amount);
+    const saving = difference(former.amount, price.amount);
+    const isBeside = placesIn(outer, prices, page).every(({ amount }) =>
+      [price.amount, saving].includes(amount),
+    );
+    const isReadable = placesIn(outer, unreadable, page).length === 0;
+    const isHigher = former.amount > price.amount && former.currency === price.currency;
+    return isOnly && isBeside && isReadable && isHigher ? former : null;
+  }
+  return null;
+}
+
+/** Returns the list prices that a page shows beside prices: struck, or labelled as one that was. */
+export const listPriceCandidates = (
+  prices: readonly VisiblePrice[],
+  onPage: VisiblePrices,
+  page: VisiblePage,
+): Candidate[] =>
+  prices.flatMap((price) => {
+    const former = formerPrice(price, onPage, page);
+    if (former === null) return [];
+    const { amount: value, text, element, currency } = former;
+    const listPrice = { field: 'list_price', value, text, element, currency };
+    return ['former', 'beside price'].map((source) => ({
+      ...pageCandidate({ ...listPrice, source }),
+      price: price.amount,
+    }));
+  });
