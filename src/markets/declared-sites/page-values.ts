@@ -34,7 +34,7 @@ function contentsOf(page: SitePage): PageContents {
   const embedded = pageStates(page.html, visible.fields);
   const states = stateCandidates(embedded, [...names, ...headings], page.url, workOf(root));
   const home = page.site.currency ?? onlyCurrency(stated) ?? onlyCurrency(states);
-  const shown = pageCandidates(visible, {
+  const visibleCandidates = pageCandidates(visible, {
     url: page.url,
     titles: names,
     home,
@@ -43,7 +43,7 @@ function contentsOf(page: SitePage): PageContents {
       stated.filter(({ field }) => field === 'price').map(({ value }) => value),
     ),
   });
-  return { visible, candidates: [...stated, ...states, ...shown] };
+  return { visible, candidates: [...stated, ...states, ...visibleCandidates] };
 }
 
 /** Minimum controls for purchases in cards that are a list of products. */

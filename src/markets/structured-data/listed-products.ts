@@ -66,7 +66,7 @@ const itemsOfLists = (data: StructuredData): ListedItem[][] =>
 
 const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? null;
 
-/** Returns true for the product of the page itself: without an address, or with that of the page. */
+/** Returns true for the product of the page: without an address, or with that of the page. */
 function isOwnProduct(item: JsonObject, data: StructuredData, url: string): boolean {
   const address = addressOn(url, pageOf(item, data), data.base);
   return address === null || withoutQuery(address) === withoutQuery(url);
