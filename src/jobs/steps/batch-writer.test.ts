@@ -15,6 +15,8 @@ import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { cancel } from './decide.ts';
+import { finishEnding } from './finalize-job.ts';
+import { restorableMs } from './lost-records.ts';
 import type { UnitResult } from './unit-result.ts';
 import { work } from './work.ts';
 
@@ -147,6 +149,33 @@ describe('a batch in progress', () => {
     const job = await fixture.waitForState(jobId, 'completed');
     expect(await mergedItems(job)).toEqual(items);
     expect(await filesOf(jobId)).toHaveLength(1);
+    expect(await fixture.problems()).toEqual([]);
+  });
+
+  test('ends without the records of a lost segment, which its job refunds', async () => {
+    const { context, clock } = fixture;
+    const jobId = await submitted(items.length);
+    const pages = slowly(10);
+    const victim = createCrashingProcess(context, Number.POSITIVE_INFINITY, 'before');
+    void work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
+    await fixture.eventually('records are written', async () => {
+      return pages.isHeld() && (await batchOf(jobId)).segments.length > 1;
+    });
+    victim.kill();
+    const { segments } = await batchOf(jobId);
+    const lost = Object.keys(segments[0]!.records).length;
+    await context.blobs.remove([segments[0]!.path]);
+    fixture.wrapFetch((fetch) => fetch);
+    await clock.advance(leaseMs + 1);
+    await sweep(context);
+    const working = work(context, messages.shift()!, () => {}, never);
+    await expect(working).rejects.toMatchObject({ code: 'storage_damaged' });
+    await clock.advance(restorableMs);
+    await finishEnding(context, (await context.store.jobs.get(jobId))!);
+    const job = await fixture.waitForState(jobId, 'completed');
+    expect(job).toMatchObject({ refunded: lost * job.unitPrice });
+    expect(job.counts!.units).toMatchObject({ success: items.length - lost, failed: lost });
+    expect(await mergedItems(job)).toEqual(items);
     expect(await fixture.problems()).toEqual([]);
   });
 

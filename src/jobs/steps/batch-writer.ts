@@ -1,6 +1,12 @@
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
-import { countRecords, createQualityCounter, parseRecord } from '../../quality/data-quality.ts';
+import {
+  countRecords,
+  createQualityCounter,
+  parseRecord,
+  type QualityCounter,
+} from '../../quality/data-quality.ts';
+import type { RecordFields } from '../../quality/record-schema.ts';
 import type { Batch, Outcome, Segment } from '../../store/batches.ts';
 import { updateClaim } from '../../store/claims.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
@@ -9,6 +15,7 @@ import { createPageKeeper, keepsPages } from '../kept-pages.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords, segmentPath, writeRecords, writeSegment } from '../records.ts';
 import { removeIfDeleted } from './late-files.ts';
+import { isLoss } from './lost-records.ts';
 import type { UnitResult } from './unit-result.ts';
 
 /**
@@ -171,19 +178,15 @@ export function createBatchWriter(
     async finish() {
       const complete = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
       if (!Object.values(complete.outcomes).some(isRecord)) return end(null, null);
-      const { segment, file, quality } = await persist(async () => {
-        const counter = createQualityCounter(fields, added.counts());
-        const earlier = openRecords(context, batch);
-        const composed = await writeSegment(context, job, complete, (index) => {
-          const storedRecord = records.get(index);
-          if (storedRecord !== undefined) return storedRecord;
-          return earlier.read(index).then((record) => {
-            if (record !== null && ofEarlierClaims.has(index)) counter.add(parseRecord(record));
-            return record;
-          });
-        });
-        return { ...composed, quality: counter.counts() };
+      const final = await persist(() =>
+        composeFinal(context, job, batch, { complete, records, added, fields, ofEarlierClaims }),
+      ).catch((error) => {
+        if (isLoss(error)) return null;
+        throw error;
       });
+      // Records of an earlier claim are lost: the end of the job decides how it goes on.
+      if (final === null) return (await write()) && end(null, null);
+      const { segment, file, quality } = final;
       if (!(await end({ ...segment, quality }, file))) return false;
       await discard(batch.segments.map(({ path }) => path));
       return true;
@@ -194,6 +197,39 @@ export function createBatchWriter(
       keeper.release();
     },
   };
+}
+
+/** Results of a batch when its last unit has ended. */
+interface FinalResults {
+  /** The batch with all outcomes. */
+  complete: Batch;
+  /** Records in memory. The others are in segments. */
+  records: ReadonlyMap<number, Uint8Array>;
+  /** Counts of the records of this claim. */
+  added: QualityCounter;
+  fields: RecordFields;
+  /** Indexes of the units that ended in earlier claims. */
+  ofEarlierClaims: ReadonlySet<number>;
+}
+
+/** Writes the segment with all records of a batch. */
+async function composeFinal(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  { complete, records, added, fields, ofEarlierClaims }: FinalResults,
+) {
+  const counter = createQualityCounter(fields, added.counts());
+  const earlier = openRecords(context, batch);
+  const composed = await writeSegment(context, job, complete, (index) => {
+    const storedRecord = records.get(index);
+    if (storedRecord !== undefined) return storedRecord;
+    return earlier.read(index).then((record) => {
+      if (record !== null && ofEarlierClaims.has(index)) counter.add(parseRecord(record));
+      return record;
+    });
+  });
+  return { ...composed, quality: counter.counts() };
 }
 
 const indexesOf = (outcomes: Readonly<Record<number, Outcome>>) =>
