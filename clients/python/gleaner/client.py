@@ -171,7 +171,7 @@ class Client:
 
     def _results(self, job_id: str, query: Optional[Dict[str, Any]] = None) -> Iterator[Dict[str, Any]]:
         with self._send("streamResults", None, query, None, {"job_id": job_id}) as response:
-            for line in response:
+            for line in _lines_of(response):
                 if line.strip():
                     yield json.loads(line)
 
@@ -304,9 +304,9 @@ class Client:
                 if not is_retried or attempt == attempts or pause > _MAX_RETRY_AFTER:
                     raise failed from None
                 self._sleep(pause)
-            except _BROKEN:
+            except _BROKEN as error:
                 if attempt == attempts:
-                    raise
+                    raise _os_error_of(error) from error
                 self._sleep(_pause(attempt))
         raise AssertionError("unreachable")
 
@@ -321,6 +321,11 @@ def _pause(attempt: int) -> float:
     return float(min(30, 0.5 * 2 ** (attempt - 1)))
 
 
+def _os_error_of(error: Exception) -> OSError:
+    """Returns an error of a connection as an OSError. Those of a response that was cut off are none."""
+    return error if isinstance(error, OSError) else ConnectionError(f"The response was cut off: {error!r}")
+
+
 def _read_all(response: Any) -> bytes:
     """Returns the body of a response. Raises IncompleteRead if it was cut off, also among the headers."""
     with response:
@@ -329,6 +334,23 @@ def _read_all(response: Any) -> bytes:
     if not text and not is_framed and response.status != 204:
         raise http.client.IncompleteRead(b"")
     return text
+
+
+def _lines_of(response: Any) -> Iterator[bytes]:
+    """Yields the lines of a response. Raises an OSError if it was cut off, which its own iterator does not notice."""
+    pieces: List[bytes] = []
+    try:
+        while chunk := response.read1(_CHUNK):
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                yield b"".join([*pieces, end])
+                pieces = []
+            pieces.append(rest)
+        if response.length:
+            raise http.client.IncompleteRead(b"", response.length)
+    except http.client.HTTPException as error:
+        raise _os_error_of(error) from error
+    yield b"".join(pieces)
 
 
 def _chunks_of(response: Any) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 from typing import Any, Dict, List, Optional
@@ -32,9 +33,12 @@ class GleanerError(Exception):
 
     @classmethod
     def of(cls, error: urllib.error.HTTPError) -> "GleanerError":
-        """Returns the error of a response, which is read and closed."""
+        """Returns the error of a response, which is read and closed. Its body may be cut off."""
         with error:
-            text = error.read().decode("utf-8", "replace")
+            try:
+                text = error.read().decode("utf-8", "replace")
+            except (OSError, http.client.HTTPException):
+                text = ""
         try:
             body = json.loads(text)
         except ValueError:

@@ -149,13 +149,30 @@ class TransferTest(unittest.TestCase):
             if number == 1:
                 handler.wfile.write(b"HTTP/1.1 202 Accepted\r\nContent-Ty")
             else:
-                head(handler, 202, Content_Length=str(len(body)))
-                handler.wfile.write(body[: 5 if number == 2 else None])
+                head(handler, 502 if number == 2 else 202, Content_Length=str(len(body)))
+                handler.wfile.write(body[: 5 if number < 4 else None])
 
         server = self.serve(answer)
         submitted = self.client(server).submit("submitMktbPdpBulk", {"items": []})
-        self.assertEqual((submitted.job_id, len(server.requests)), ("1", 3))
+        self.assertEqual((submitted.job_id, len(server.requests)), ("1", 4))
         self.assertEqual(len({request["Idempotency-Key"] for request in server.requests}), 1)
+
+    def test_raises_an_error_for_records_that_were_cut(self) -> None:
+        line = b'{"index": 0}\n'
+
+        def chunked(handler: Any, number: int) -> None:
+            head(handler, 200, Transfer_Encoding="chunked")
+            handler.wfile.write(f"{len(line):x}\r\n".encode() + line + b"\r\n")
+
+        def sized(handler: Any, number: int) -> None:
+            head(handler, 200, Content_Length=str(2 * len(line)))
+            handler.wfile.write(line)
+
+        for answer in (chunked, sized):
+            records = self.client(self.serve(answer)).records("1")
+            self.assertEqual(next(records), {"index": 0})
+            with self.assertRaises(OSError):
+                next(records)
 
     def test_waits_two_minutes_at_most(self) -> None:
         def busy(after: str) -> Server:
