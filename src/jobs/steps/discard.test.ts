@@ -102,8 +102,10 @@ async function expectNothing(userId: string, where: string): Promise<void> {
   expect(await fixture.balance(userId), where).toBe(credits);
 }
 
-describe.each(await findStores())('on $name', ({ open }) => {
-  describe.skipIf(open === null).each(submits)(
+describe.each(await findStores())('on $name', ({ name, open }) => {
+  // The steps of the kinds differ, not what they do with an engine.
+  const tried = name === 'SQLite' ? submits : submits.slice(0, 1);
+  describe.skipIf(open === null).each(tried)(
     'submitting $name without an idempotency key',
     (one) => {
       beforeEach(async () => {
