@@ -38,9 +38,23 @@ const runs = seedsOf('schemathesis').flatMap((seed) => [
 const statuses = ['2xx', '304', '401', '402', '403', '404', '409', '410', '429', '5xx'];
 
 /**
- * Statuses of invalid requests: those that the tool expects, and that of a body which is too large.
+ * Statuses of invalid requests: those that the tool expects, and those of a body and of an address
+ * that are too large.
  */
-const refusals = ['400', '401', '403', '404', '405', '409', '413', '415', '422', '429', '5xx'];
+const refusals = [
+  '400',
+  '401',
+  '403',
+  '404',
+  '405',
+  '409',
+  '413',
+  '415',
+  '422',
+  '429',
+  '431',
+  '5xx',
+];
 
 /** Operations with rules for valid requests that the document cannot express, and the rules. */
 const ruled: Readonly<Record<string, string>> = {
