@@ -182,6 +182,13 @@ describe('a response of another service than the storage', () => {
     await expect(blobs.remove(['job/a'])).rejects.toMatchObject(unavailable);
   });
 
+  test('a list that never ends is unavailable', async () => {
+    const next = '<IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken>';
+    const body = `<ListBucketResult>${next}<Contents><Key>job/a</Key></Contents></ListBucketResult>`;
+    const blobs = await openAt((_request, response) => response.writeHead(200).end(body));
+    await expect(blobs.listJob('job')).rejects.toMatchObject(unavailable);
+  });
+
   test('a response that does not name every file has not removed it', async () => {
     const body = '<DeleteResult><Deleted><Key>job/a</Key></Deleted></DeleteResult>';
     const blobs = await openAt((_request, response) => response.writeHead(200).end(body));

@@ -95,6 +95,9 @@ export function openS3({
         // A response of a proxy, for example, is an empty list for the client.
         if (IsTruncated !== (NextContinuationToken !== undefined))
           throw new Error('the response is not a complete list of objects');
+        // The list would have no end.
+        if (after !== undefined && NextContinuationToken === after)
+          throw new Error('the response repeats the token of its request');
         yield* Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
         after = NextContinuationToken;
       }
