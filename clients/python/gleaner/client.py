@@ -273,8 +273,7 @@ class Client:
         headers = {"Authorization": f"Bearer {self._api_key}", "Accept": "application/json, application/x-ndjson"}
         data = None
         if body is not None:
-            data = json.dumps(body).encode()
-            headers["Content-Type"] = "application/json"
+            data, headers["Content-Type"] = _encode(body)
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         repeatable = repeatable or verb == "GET" or idempotency_key is not None
@@ -309,6 +308,20 @@ class Client:
                     raise _os_error_of(error) from error
                 self._sleep(_pause(attempt))
         raise AssertionError("unreachable")
+
+
+def _encode(body: Any) -> Tuple[bytes, str]:
+    """Returns a body and its media type: a form if a field is a file, as bytes, otherwise JSON."""
+    if not isinstance(body, dict) or not any(isinstance(value, bytes) for value in body.values()):
+        return json.dumps(body).encode(), "application/json"
+    boundary = uuid.uuid4().hex
+    form = b""
+    for name, value in body.items():
+        is_file = isinstance(value, bytes)
+        filename = f'; filename="{name}"' if is_file else ""
+        form += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{filename}\r\n\r\n'.encode()
+        form += (value if is_file else _text(value).encode()) + b"\r\n"
+    return form + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
 
 
 def _path_of(operation_id: str, given: Dict[str, Any]) -> Dict[str, Any]:

@@ -55,6 +55,13 @@ task = client.submit("submitMktaGetPc", {"region": "sg", "item_id": "20101", "sh
 assert client.wait(task.job_id, timeout=60)["status"] == "completed"
 assert submitted.job_id in [one["job_id"] for one in client.pages("listJobs", "jobs", query={"page_size": 1})]
 
+# A kind that takes a file: a form, which is the same under the same key.
+rows = {"file": b"region,shop_id,item_id\nsg,7,20101\n", "result_format": "jsonl", "rescrape": True}
+upload = client.submit("submitMktaGetPcBulk", rows, idempotency_key="python-2")
+assert (upload.response["result_format"], upload.response["rescrape"]) == ("jsonl", True)
+assert client.submit("submitMktaGetPcBulk", rows, idempotency_key="python-2").job_id == upload.job_id
+assert client.quote("submitMktaGetPcBulk", rows)["units"] == 1
+
 # A job that waits for approval.
 waiting = client.submit("submitMktaVariantSold", {"country": "sg", "items": [{"item_id": "20000000991", "shop_id": "7"}]})
 fails(lambda: client.wait(waiting.job_id, timeout=1), TimeoutError)

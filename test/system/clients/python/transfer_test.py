@@ -157,6 +157,13 @@ class TransferTest(unittest.TestCase):
         self.assertEqual((submitted.job_id, len(server.requests)), ("1", 4))
         self.assertEqual(len({request["Idempotency-Key"] for request in server.requests}), 1)
 
+    def test_sends_a_body_with_a_file_as_a_form(self) -> None:
+        server = self.serve(lambda handler, _: head(handler, 202, Content_Length="0"))
+        self.client(server).call("submitMktaGetPcBulk", {"file": b"a\r\n", "rescrape": True})
+        self.client(server).call("submitMktbPdpBulk", {"items": []})
+        types = [request["Content-Type"].split(";")[0] for request in server.requests]
+        self.assertEqual(types, ["multipart/form-data", "application/json"])
+
     def test_raises_an_error_for_records_that_were_cut(self) -> None:
         line = b'{"index": 0}\n'
 
