@@ -22,8 +22,11 @@ import { root } from '../support/service/service.ts';
  */
 const maxFiles = { account: 33, job: 111 };
 
-/** Runs of each path. Background work runs beside some of them, and is not counted. */
-const repetitions = 5;
+/**
+ * Runs of each path. Background work runs beside some of them, and is not counted: so many that it
+ * does not run beside all of them on a busy machine.
+ */
+const repetitions = 15;
 
 const session = new Session();
 let origins: RunningOrigins;
