@@ -21,6 +21,26 @@ describe('readCsv()', () => {
     expect(readCsv(file, { maxRows: 50 })).toHaveLength(51);
   });
 
+  test('skips any number of empty lines, and of blank rows as wide as the header', () => {
+    const file = bytesOf(`a,b${'\n'.repeat(500_000)}1,2\n${',\n'.repeat(50_000)}`);
+    expect(readCsv(file)).toEqual([
+      { line: 1, cells: ['a', 'b'] },
+      { line: 500_001, cells: ['1', '2'] },
+    ]);
+  });
+
+  test.each(['a,b\n', ',,,\na,b\n'])(
+    'refuses many blank rows of another width after %j',
+    (start) => {
+      const file = (count: number) => bytesOf(start + ',,\n'.repeat(count));
+      expect(readCsv(file(10_000))).toHaveLength(1);
+      const message = 'The file has more than 10000 blank rows. Remove them';
+      expect(() => readCsv(file(10_001))).toThrow(
+        expect.objectContaining({ problems: [{ type: 'too_long', message }] }),
+      );
+    },
+  );
+
   test.each<[string, string, object]>([
     ['a,b\n1,"2\n', 'The row cannot be parsed: Quote Not Closed', { row: 1, line: 2 }],
     ['a,b\n1,2\n"x" y,2\n', 'The row cannot be parsed: Invalid Closing Quote', { row: 2, line: 3 }],

@@ -12,6 +12,13 @@ export interface CsvRow {
 
 /** Maximum length of a line in bytes, and of a row in characters. */
 const maxRowBytes = 100_000;
+
+/**
+ * Maximum blank rows of separators that are not as wide as the first row. The parser creates an
+ * error for each, so that a file of them would block the thread for minutes.
+ */
+const maxUnevenBlankRows = 10_000;
+
 const [lineFeed, carriageReturn] = [10, 13];
 
 /** Raised by the callback of the parser, which has no other way to stop. */
@@ -36,6 +43,8 @@ export function readCsv(
   const text = decodeText(file);
   checkLines(file);
   const rows: CsvRow[] = [];
+  let firstWidth: number | undefined;
+  let unevenBlankRows = 0;
   try {
     // The parser counts a CRLF within quotes as two lines.
     parse(text.replace(/\r\n?/g, '\n'), {
@@ -45,10 +54,16 @@ export function readCsv(
       relax_quotes: true,
       record_delimiter: '\n',
       trim: true,
+      skip_empty_lines: true,
       max_record_size: maxRowBytes,
       on_record: (record: string[], { lines }: { lines: number }) => {
+        firstWidth ??= record.length;
         const cells = record.map((cell) => cell.trim());
-        if (cells.every((cell) => cell === '')) return null;
+        if (cells.every((cell) => cell === '')) {
+          if (cells.length !== firstWidth) unevenBlankRows++;
+          if (unevenBlankRows > maxUnevenBlankRows) throw tooManyBlankRows();
+          return null;
+        }
         rows.push({ line: lines - countLineFeeds(record), cells });
         if (rows.length > maxRows + 1) throw new EnoughRows();
         return null;
@@ -60,6 +75,11 @@ export function readCsv(
     throw unreadableRow(error, rows.length);
   }
   return rows;
+}
+
+function tooManyBlankRows(): UnitsError {
+  const message = `The file has more than ${maxUnevenBlankRows} blank rows. Remove them`;
+  return new UnitsError([{ type: 'too_long', message }]);
 }
 
 function unreadableRow({ message, lines }: CsvError & { lines?: number }, row: number): UnitsError {
