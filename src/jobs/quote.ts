@@ -33,6 +33,8 @@ const measuredMs = 3_600_000;
 interface Caller extends Pick<Job, 'userId' | 'mode' | 'keyId' | 'options'> {
   /** True if kept pages are read again. Absent otherwise. */
   isReread?: boolean;
+  /** True if an operator submits the job, which then needs no approval. Absent otherwise. */
+  isApproved?: boolean;
 }
 
 /** Returns the quote of a planned job. Writes nothing. `warnings` are the plan's warnings. */
@@ -44,7 +46,7 @@ export async function quoteJob(
   warnings: readonly string[] = [],
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const { kind, market } = jobType;
-  const { mode, isReread = false } = caller;
+  const { mode, isReread = false, isApproved = false } = caller;
   const isTest = mode === 'test';
   const {
     totalUnits: units,
@@ -58,7 +60,7 @@ export async function quoteJob(
   const balance = (await context.store.users.get(caller.userId))?.balance ?? 0;
   const quota = refusals.find(({ code }) => code === 'insufficient_credits')?.quota;
   const duplicates = findDuplicates(plan);
-  const needsApproval = kind.approval && context.settings.approval;
+  const needsApproval = kind.approval && context.settings.approval && !isApproved;
   const missing = isTest || isReread ? null : missingOriginWarning(context, market, plan);
   return {
     market: market.name,

@@ -85,7 +85,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
     source: Job,
     call: Call,
   ) => {
-    const { principal, idempotencyKey } = call;
+    const { principal, idempotencyKey, submitOptions } = call;
     const { userId, role } = principal;
     const isOperator = role === 'operator';
     const submitter = isOperator
@@ -95,6 +95,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
           mode: source.mode,
           keyId: null,
           idempotencyKey,
+          options: submitOptions,
         }
       : submitterOf(principal, call);
     const approvedBy = isOperator ? userId : null;

@@ -16,6 +16,7 @@ import {
   openJobFixture,
   variantSoldRequest,
 } from '../../../test/support/jobs/jobs.ts';
+import { openCore } from '../../../test/support/rpc/core.ts';
 import { createKey } from '../../access/keys.ts';
 import { createAuthenticator } from '../../access/principal.ts';
 import { openExport } from '../../store/sqlite/export.ts';
@@ -103,4 +104,28 @@ test('a quote of a retry writes nothing, and is refused like the retry', async (
     balanceAfter: 80n,
   });
   expect(contents()).toEqual(before);
+});
+
+test("an operator's retry has the options of its call", async () => {
+  const { retryJob } = JobService.method;
+  fixture.wrapFetch(() => async () => {
+    throw new Error('this site is broken');
+  });
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  const worker = await fixture.startWorker();
+  await fixture.waitForState(jobId, 'failed');
+  await worker.stop();
+  fixture.context.settings.approval = true;
+  const { operator } = await openCore(fixture.context);
+  const retryWith = (options: MessageInitShape<typeof SubmitOptionsSchema>) =>
+    operator.call(retryJob, { jobId }, { submitOptions: create(SubmitOptionsSchema, options) });
+  const work = () => [contents().jobs, contents().ledger];
+  const before = work();
+  const { quote } = await retryWith({ validateOnly: true });
+  expect(quote).toMatchObject({ cost: 20, balanceAfter: 80n, needsApproval: false, delays: [] });
+  await expect(retryWith({ maxCredits: 19 })).rejects.toMatchObject({
+    code: 'max_credits_exceeded',
+  });
+  expect(work()).toEqual(before);
+  expect(await retryWith({ name: 'Again' })).toMatchObject({ options: { name: 'Again' } });
 });

@@ -90,7 +90,11 @@ function deriveJob(derivation: Derivation): DeriveJob {
   return async (context, method, request, submitter, source, approvedBy, respond) => {
     const jobId = await nextDerivedId(context, derivation, source);
     if (submitter.options?.validateOnly) {
-      const quote = await quoteDerived(context, derivation, source, submitter, jobId);
+      const isApproved = approvedBy !== null;
+      const quote = await quoteDerived(context, derivation, source, submitter, {
+        jobId,
+        isApproved,
+      });
       return create(method.output, { quote }) as never;
     }
     const submission = await beginSubmission(context, method, request, submitter, jobId);
@@ -146,8 +150,8 @@ async function quoteDerived(
   context: JobContext,
   derivation: Derivation,
   source: Job,
-  { userId, keyId, options }: Submitter,
-  jobId: string,
+  { keyId, options }: Submitter,
+  { jobId, isApproved }: { jobId: string; isApproved: boolean },
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   await findRunning(context, derivation, source, jobId);
   const plan = await planDerived(context, derivation, source);
@@ -157,9 +161,11 @@ async function quoteDerived(
     isReread: derivation.of === 'rereadOf',
   };
   const caller = {
-    userId,
+    // The owner of the job pays, also if an operator derives it.
+    userId: source.userId,
     mode: source.mode,
     keyId,
+    isApproved,
     ...derivedOptions,
   };
   return quoteJob(

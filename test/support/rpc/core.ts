@@ -23,7 +23,7 @@ export interface CoreCaller {
   call<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M['input']>,
-    options?: Partial<Pick<Call, 'idempotencyKey' | 'responseHeaders'>>,
+    options?: Partial<Pick<Call, 'idempotencyKey' | 'responseHeaders' | 'submitOptions'>>,
   ): Promise<MessageShape<M['output']>>;
   /** Returns the parts of a streamed response. */
   stream<M extends DescMethod>(
