@@ -352,6 +352,15 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     ]);
   });
 
+  test('offers the declared shops', async () => {
+    const user = await createUser('Shops Ltd', 20);
+    const page = await open(user.key, '/submit/sites/pdp_bulk');
+    await page.waitForSelector('option[value=example]');
+    await fill(page, 'combobox', 'Site', 'example');
+    await fill(page, 'textbox', 'Pages', 'https://shop.example/p/10001');
+    await waitForText(page, 'Cost: 1 credit (1 per unit)');
+  });
+
   test('repeats a request every week without a cron expression', async () => {
     const user = await createUser('Weekly Ltd', 20);
     const page = await open(user.key, '/submit/mkte/pdp_bulk');

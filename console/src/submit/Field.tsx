@@ -1,4 +1,7 @@
+import { useQuery } from '@connectrpc/connect-query';
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
+import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
+import { jobTypes } from '../../../src/contract/job-types.ts';
 import { regionText } from '../../../src/present/text.ts';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import type { FieldTexts } from '../ui/request/body.ts';
@@ -79,6 +82,21 @@ export function Field({ field, value, change, paste, error, brief = false }: Fie
   );
 }
 
+/** Marketplaces whose regions are declared shops. */
+const siteMarkets = new Set(
+  jobTypes.filter(({ method }) => 'site' in method.input.field).map(({ market }) => market),
+);
+
+/** Selection of a shop that the operators declare, whose names the contract does not have. */
+function SiteField(props: FieldProps) {
+  const { field, value } = props;
+  const { data } = useQuery(PriceService.method.getPriceList, {});
+  const ofSites = data?.prices.filter(({ market }) => siteMarkets.has(market)) ?? [];
+  const names = new Set(ofSites.flatMap(({ regions }) => regions));
+  if (value !== '') names.add(value);
+  return <Field {...props} field={{ ...field, type: 'choice', choices: [...names] }} />;
+}
+
 interface FieldsProps {
   fields: readonly FieldShape[];
   texts: FieldTexts;
@@ -88,12 +106,15 @@ interface FieldsProps {
 
 /** Inputs for fields of a request, one below the other. */
 export const Fields = ({ fields, texts, change, errorOf }: FieldsProps) =>
-  fields.map((field) => (
-    <Field
-      key={field.name}
-      field={field}
-      value={texts[field.name] ?? ''}
-      change={(value) => change(field.name, value)}
-      error={errorOf?.(field.name)}
-    />
-  ));
+  fields.map((field) => {
+    const Input = field.name === 'site' ? SiteField : Field;
+    return (
+      <Input
+        key={field.name}
+        field={field}
+        value={texts[field.name] ?? ''}
+        change={(value) => change(field.name, value)}
+        error={errorOf?.(field.name)}
+      />
+    );
+  });
