@@ -352,6 +352,14 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     ]);
   });
 
+  test.each([
+    ['mktc/pdp_bulk', 'Paste a list, product addresses, or cells of a spreadsheet to fill'],
+    ['mkte/search_bulk', 'Paste a list or cells of a spreadsheet to fill'],
+  ])('says what the rows of %s can be pasted from', async (kind, help) => {
+    const user = await createUser('Rows Ltd', 0);
+    await waitForText(await open(user.key, `/submit/${kind}`), help);
+  });
+
   test('offers the declared shops', async () => {
     const user = await createUser('Shops Ltd', 20);
     const page = await open(user.key, '/submit/sites/pdp_bulk');

@@ -3,6 +3,8 @@ import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { flushSync } from 'react-dom';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { columnsOf } from '../../../src/contract/units/columns.ts';
 import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { buildBody, type FieldTexts, lackingLabels, validateField } from '../ui/request/body.ts';
@@ -157,7 +159,7 @@ export function FormMode({
         />
         {list && fields && (
           <>
-            {!single && <RowsHelp text={list.help} />}
+            {!single && <RowsHelp text={list.help} jobType={jobType} />}
             {units.map((unit, index) => (
               <Paper
                 withBorder
@@ -275,11 +277,17 @@ function nextRow(
 
 const countUnits = ({ list }: RequestShape, { units }: Values): number => (list ? units.length : 1);
 
-function RowsHelp({ text }: { text: string }) {
+const sourceList = new Intl.ListFormat('en', { type: 'disjunction' });
+
+function RowsHelp({ text, jobType }: { text: string; jobType: JobType }) {
+  // Addresses of products stand for no search.
+  const sources = ['a list', 'product addresses', 'cells of a spreadsheet'].filter(
+    (source) => source !== 'product addresses' || columnsOf(jobType).addressFields.length > 0,
+  );
   return (
     <Text size="sm" c="dimmed">
-      <InlineCode text={text} /> Paste a list, product addresses, or cells of a spreadsheet to fill
-      several rows. Enter moves to the next row, Ctrl+Enter submits.
+      <InlineCode text={text} /> Paste {sourceList.format(sources)} to fill several rows. Enter
+      moves to the next row, Ctrl+Enter submits.
     </Text>
   );
 }
