@@ -83,6 +83,70 @@ describe('a page of mktb', () => {
     expect(soldOf('81')).toBe(81);
   });
 
+  test.each(['variant_options', 'mini_variant_options'])('has the variants of %s', (name) => {
+    const content = {
+      price: { value: 9_900, currency: 'IDR' },
+      stock: { useStock: true, value: '0' },
+      variant: { isVariant: true },
+    };
+    const variants = (children: object[]) => [
+      { name: 'product_content', data: [content] },
+      { name, data: [{ children }] },
+    ];
+    const read = (children: object[]) => {
+      const record = {
+        data: { variants: { basicInfo: { id: '1' }, components: variants(children) } },
+      };
+      return mktb.product!(record as unknown as JsonObject);
+    };
+    expect(read([child(9_500, '3'), child(9_900, '1', false)])).toMatchObject({
+      price: 9_500,
+      stock: 4,
+      available: true,
+    });
+    expect(read([])).toMatchObject({ price: 9_900, stock: null, available: null });
+  });
+
+  test('has the price of a running campaign for everyone', () => {
+    const campaign = { isActive: true, originalPrice: 9_900, discountedPrice: 7_900 };
+    const priced = (more: object, value = 9_900) =>
+      page([], { price: { value }, campaign: { ...campaign, ...more } });
+    const lowered = { price: 7_900, details: { listPrice: 9_900 } };
+    expect(priced({})).toMatchObject(lowered);
+    expect(priced({}, 7_900)).toMatchObject(lowered);
+    expect(priced({ isActive: false })).toMatchObject({
+      price: 9_900,
+      details: { listPrice: null },
+    });
+    expect(priced({ isAppsOnly: true })).toMatchObject({ price: 9_900 });
+    const campaignInfo = { isActive: true, originalPrice: 9_500, discountPrice: 8_000 };
+    expect(page([{ ...child(9_500, '1'), campaignInfo }])).toMatchObject({
+      price: 8_000,
+      variants: [{ price: 8_000 }],
+      details: { listPrice: 9_500 },
+    });
+  });
+
+  test('has the struck price and all options of a variant', () => {
+    const variant = { ...child(8_000, '1'), slashPriceFmt: 'Rp9.500', optionName: ['Red', 'XL'] };
+    expect(page([variant])).toMatchObject({
+      variants: [{ name: 'Red, XL' }],
+      details: { listPrice: 9_500 },
+    });
+  });
+
+  test('is not available in a state in which it is not sold', () => {
+    const availableIn = (status: string) => {
+      const components = [
+        { name: 'new_variant_options', data: [{ children: [child(9_000, '2')] }] },
+      ];
+      const record = { data: { variants: { basicInfo: { id: '1', status }, components } } };
+      return mktb.product!(record as unknown as JsonObject)!.available;
+    };
+    expect(availableIn('ACTIVE')).toBe(true);
+    expect(availableIn('WAREHOUSE')).toBeNull();
+  });
+
   test('has no price of 0', () => {
     expect(page([child(0, '1'), child('Rp9.500', '1')])).toMatchObject({ price: 9_500 });
     expect(page([], { price: { value: 0 } })).toMatchObject({ price: null });

@@ -1,6 +1,16 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import { prefixFields, type RecordFields } from '../../quality/record-schema.ts';
-import { count, integer, number, object, objects, positive, rupiah, text } from '../fields.ts';
+import {
+  count,
+  integer,
+  number,
+  object,
+  objects,
+  positive,
+  rupiah,
+  text,
+  texts,
+} from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
 
@@ -69,18 +79,45 @@ export const listedFields: ListedFields = {
   },
 };
 
+const componentsOf = (record: JsonObject): JsonObject[] =>
+  objects(valueAt(record, 'data.variants.components'));
+
 /** Returns the first data object of the page's component with this name. */
 function component(record: JsonObject, name: string): JsonObject {
-  const components = objects(valueAt(record, 'data.variants.components'));
-  return object(objects(components.find((each) => each.name === name)?.data)[0]);
+  return object(objects(componentsOf(record).find((each) => each.name === name)?.data)[0]);
+}
+
+/**
+ * Returns the variants. The name of their component depends on the generation and the device:
+ * `variant_options`, `new_variant_options`, `mini_variant_options`.
+ */
+function variantsOf(record: JsonObject): JsonObject[] {
+  const parts = componentsOf(record).filter(({ name }) => text(name)?.endsWith('variant_options'));
+  const lists = parts.flatMap(({ data }) => objects(data)).map(({ children }) => objects(children));
+  return lists.find(({ length }) => length > 0) ?? [];
+}
+
+/**
+ * Returns the price that everyone pays. In older generations, a page in a campaign states the price
+ * without it, and the lower one only in the campaign.
+ */
+function priceOf(value: Json | undefined, campaign: Json | undefined): number | null {
+  const price = rupiah(value);
+  const { isActive, isAppsOnly, discountedPrice, discountPrice } = object(campaign);
+  const lower = positive(discountedPrice) ?? positive(discountPrice);
+  const isLowered = isActive === true && isAppsOnly !== true && lower !== null;
+  return isLowered && price !== null && lower < price ? lower : price;
 }
 
 /** Returns the pieces of all variants, and whether one can be bought. */
-function stockOf(options: readonly JsonObject[], own: JsonObject) {
+function stockOf(options: readonly JsonObject[], { stock, variant }: JsonObject) {
   // The page states the stock of the selected variant as that of the product.
+  if (options.length === 0) {
+    const own = object(stock);
+    const isUnknown = own.useStock === false || object(variant).isVariant === true;
+    return { stock: isUnknown ? null : integer(own.value), available: null };
+  }
   const stocks = options.map((option) => integer(valueAt(option, 'stock.stock')));
-  if (options.length === 0)
-    return { stock: own.useStock === false ? null : integer(own.value), available: null };
   const states = options.map((option) => valueAt(option, 'stock.isBuyable'));
   const isStated = states.every((state) => typeof state === 'boolean');
   return { stock: totalStock(stocks), available: isStated ? states.includes(true) : null };
@@ -95,24 +132,25 @@ function soldOf({ countSold, itemSoldFmt }: JsonObject): number | null {
 function product(record: JsonObject) {
   const info = object(valueAt(record, 'data.variants.basicInfo'));
   const content = component(record, 'product_content');
-  const options = objects(component(record, 'new_variant_options').children);
+  const options = variantsOf(record);
   const children = options.map((child) => ({
     id: text(child.productID),
-    name: text(valueAt(child, 'optionName.0')),
-    price: rupiah(child.price),
+    name: text(texts(child.optionName).join(', ')),
+    price: priceOf(child.price, child.campaignInfo),
     stock: integer(valueAt(child, 'stock.stock')),
   }));
   const offers = options.map((child) => ({
-    price: rupiah(child.price),
-    before: positive(valueAt(child, 'campaignInfo.originalPrice')),
+    price: priceOf(child.price, child.campaignInfo),
+    before: rupiah(child.slashPriceFmt) ?? positive(valueAt(child, 'campaignInfo.originalPrice')),
   }));
   const media = objects(component(record, 'product_media').media);
-  return trackedItem(info.id, {
+  const item = trackedItem(info.id, {
     title: text(content.name),
     price:
-      lowestPrice(children.map(({ price }) => price)) ?? rupiah(valueAt(content, 'price.value')),
+      lowestPrice(children.map(({ price }) => price)) ??
+      priceOf(valueAt(content, 'price.value'), content.campaign),
     currency: text(valueAt(content, 'price.currency')),
-    ...stockOf(options, object(content.stock)),
+    ...stockOf(options, content),
     sold: soldOf(object(info.txStats)),
     rating: number(valueAt(info, 'stats.rating')),
     variants: children,
@@ -125,6 +163,10 @@ function product(record: JsonObject) {
     seller: text(info.shopName),
     image: text(media.find(({ type }) => type === 'image')?.urlOriginal),
   });
+  // Products that are not sold any more keep their stock.
+  const isContradicted =
+    item.available === true && !/^active$/i.test(text(info.status) ?? 'active');
+  return isContradicted ? { ...item, available: null } : item;
 }
 
 const entry = (record: JsonObject) =>
