@@ -36,6 +36,30 @@ describe('a page of mkta', () => {
     expect(page({ item_status: 'normal' })).toMatchObject({ stock: 3, available: true });
   });
 
+  test('that hides its stock, or says that it is unavailable, has an unknown availability', () => {
+    expect(page({ is_hide_stock: true })).toMatchObject({ stock: null, available: null });
+    expect(page({ is_unavailable: true })).toMatchObject({ stock: 3, available: null });
+    const capped = { models: [{ model_id: 1, price: null, normal_stock: null, stock: 10 }] };
+    expect(page(capped)).toMatchObject({ stock: null, available: null });
+  });
+
+  test('has the price of the page if models have none', () => {
+    const models = [{ model_id: 1, price: null }];
+    expect(page({ models }, { single_value: 700_000 })).toMatchObject({ price: 7 });
+    const range = { single_value: -1, range_min: 600_000, range_max: 900_000 };
+    expect(page({ models }, range)).toMatchObject({ price: 6 });
+  });
+
+  test('has the number of pieces sold that the page shows', () => {
+    const soldOf = (review: JsonObject, hide_sold_count = false) =>
+      mkta.product!({
+        data: { item: { item_id: 1 }, product_review: review, product_meta: { hide_sold_count } },
+      })!.sold;
+    expect(soldOf({ historical_sold: 0, historical_sold_text: '30k+' })).toBe(30_000);
+    expect(soldOf({ historical_sold: 0 })).toBe(0);
+    expect(soldOf({ historical_sold: 0 }, true)).toBeNull();
+  });
+
   test('with a masked price has none', () => {
     expect(page({}, { price_mask: 'Rp?' })).toMatchObject({ price: null });
     expect(page({}, { price_mask: '' })).toMatchObject({ price: 5 });

@@ -4,6 +4,7 @@ import { integer, number, object, objects, text } from '../fields.ts';
 import type { ListedFields, PictureSize, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
 import { flag, idOf, unscaled } from './item.ts';
+import { historicalSold, stockOf } from './product.ts';
 import { regions } from './urls.ts';
 
 const productFields: RecordFields = {
@@ -125,27 +126,32 @@ function product(record: JsonObject) {
   const data = object(record.data);
   const item = object(data.item);
   const review = object(data.product_review);
-  // Visitors without a session get a capped stock, without a price.
+  const priceRange = object(valueAt(data, 'product_price.price'));
   const variants = objects(item.models).map((model) => ({
     ...variantOf(model),
     price: unscaled(model.price),
-    stock: model.price === null ? null : integer(model.stock),
+    stock: stockOf(model, item),
   }));
   const models = objects(item.models).map((model) => ({
     price: unscaled(model.price),
     before: unscaled(model.price_before_discount),
   }));
   const before = object(valueAt(data, 'product_price.price_before_discount'));
-  const isMasked = text(valueAt(data, 'product_price.price.price_mask')) !== null;
-  const price = lowestPrice(variants.map((variant) => variant.price)) ?? unscaled(item.price);
-  return trackedItem(idOf(item, 'item_id'), {
+  const isHidden =
+    text(priceRange.price_mask) !== null || valueAt(data, 'product_price.hide_price') === true;
+  const price =
+    lowestPrice(variants.map((variant) => variant.price)) ??
+    unscaled(item.price) ??
+    unscaled(priceRange.single_value) ??
+    unscaled(priceRange.range_min);
+  const read = trackedItem(idOf(item, 'item_id'), {
     title: text(item.title),
-    price: isMasked ? null : price,
+    price: isHidden ? null : price,
     currency: text(item.currency),
     stock: totalStock(variants.map(({ stock }) => stock)),
     // A stock above 0 can be a cap.
     ...(item.item_status === 'sold_out' ? { available: false } : {}),
-    sold: integer(review.historical_sold),
+    sold: historicalSold({ item, review, meta: object(data.product_meta) }),
     rating: number(review.rating_star),
     variants,
     brand: text(item.brand),
@@ -154,6 +160,8 @@ function product(record: JsonObject) {
     reviews: integer(review.cmt_count) ?? integer(review.total_rating_count),
     seller: text(valueAt(data, 'shop_detailed.name')),
   });
+  const isContradicted = read.available === true && item.is_unavailable === true;
+  return isContradicted ? { ...read, available: null } : read;
 }
 
 function variants(record: JsonObject) {

@@ -132,7 +132,7 @@ function isComplete({ data }: JsonObject): boolean {
  * Returns the stock that the page states. Visitors without a session get a capped value with a null
  * `normal_stock`; then only 0 is reliable.
  */
-function stockOf(model: JsonObject, item: JsonObject): number | null {
+export function stockOf(model: JsonObject, item: JsonObject): number | null {
   if (item.is_hide_stock === true) return null;
   const stock = firstInteger(model.stock, model.normal_stock);
   const capped = (model.normal_stock ?? model.price ?? null) === null;
@@ -199,7 +199,12 @@ function descriptionOf({ item, description }: ItemPage): string | null {
   return text(item.description) ?? (paragraphs.length > 0 ? paragraphs.join('\n') : null);
 }
 
-function historicalSold({ item, review, meta }: ItemPage): number | null {
+/** Returns the number of pieces sold. Null if the site hides it. */
+export function historicalSold({
+  item,
+  review,
+  meta,
+}: Pick<ItemPage, 'item' | 'review' | 'meta'>): number | null {
   const soldValue = review.historical_sold ?? item.historical_sold;
   const sold = soldCount(soldValue, review.historical_sold_text, item.historical_sold_text);
   return meta.hide_sold_count === true && sold === 0 ? null : sold;
