@@ -159,6 +159,20 @@ describe('a page of mktb', () => {
     });
   });
 
+  test('has the brand of its details', () => {
+    const brandOf = (subtitle: string) => {
+      const content = [
+        { title: 'Kondisi', subtitle: 'Baru' },
+        { title: 'Merek', subtitle },
+      ];
+      const components = [{ name: 'product_detail', data: [{ content }] }];
+      const record = { data: { variants: { basicInfo: { id: '1' }, components } } };
+      return mktb.product!(record as unknown as JsonObject)!.details.brand;
+    };
+    expect(brandOf('Setia')).toBe('Setia');
+    expect(brandOf('Tidak Ada Merek')).toBeNull();
+  });
+
   test('is not available in a state in which it is not sold', () => {
     const availableIn = (status: string) => {
       const components = [

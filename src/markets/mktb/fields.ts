@@ -129,6 +129,12 @@ function soldOf({ countSold, itemSoldFmt }: JsonObject): number | null {
   return sold !== null && sold < (count(itemSoldFmt) ?? 0) ? null : sold;
 }
 
+/** Returns the brand among the details that the page shows. */
+function brandOf(record: JsonObject): string | null {
+  const details = objects(component(record, 'product_detail').content);
+  return text(details.find(({ title }) => title === 'Merek')?.subtitle);
+}
+
 function product(record: JsonObject) {
   const info = object(valueAt(record, 'data.variants.basicInfo'));
   const content = component(record, 'product_content');
@@ -154,6 +160,7 @@ function product(record: JsonObject) {
     sold: soldOf(object(info.txStats)),
     rating: number(valueAt(info, 'stats.rating')),
     variants: children,
+    brand: brandOf(record),
     listPrice:
       offers.length > 0
         ? (cheapest(offers)?.before ?? null)
