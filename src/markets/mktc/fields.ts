@@ -63,10 +63,16 @@ export const listedFields: ListedFields = {
   },
 };
 
-/** Returns an item with an unknown availability if its state contradicts that it can be bought. */
+/**
+ * Returns an item with an unknown availability if its state contradicts that it can be bought.
+ * Without a number of pieces, a state that says that none is left decides.
+ */
 function withState(item: ItemReading, state: Json | undefined): ItemReading {
-  const isContradicted = item.available === true && unavailableState.test(text(state) ?? '');
-  return isContradicted ? { ...item, available: null } : item;
+  const words = text(state) ?? '';
+  const isContradicted = item.available === true && unavailableState.test(words);
+  if (isContradicted) return { ...item, available: null };
+  const isSoldOut = item.available === null && /^out_of_stock$/i.test(words);
+  return isSoldOut ? { ...item, available: false } : item;
 }
 
 function product(record: JsonObject) {

@@ -161,6 +161,17 @@ describe('extract()', () => {
     expect(tracked.merchant!({ ...entry, status: tag })?.available).toBeNull();
   });
 
+  it('is not available with OUT_OF_STOCK and an unknown number of pieces', () => {
+    const availableWith = (tags: string[]) => {
+      const summary = readSummary({ ...page, stock: null, tags });
+      return tracked.product!({ data: { summary } })?.available;
+    };
+    expect(availableWith(['OUT_OF_STOCK'])).toBe(false);
+    expect(availableWith(['UNAVAILABLE'])).toBeNull();
+    expect(availableWith(['AVAILABLE'])).toBeNull();
+    expect(tracked.merchant!({ id: '1', status: 'OUT_OF_STOCK' })?.available).toBe(false);
+  });
+
   it('tolerates unexpected types in every place', () => {
     const odd = {
       ...page,
