@@ -16,6 +16,10 @@ import {
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { VariantSoldSubmittedSchema } from '../../gen/gleaner/job/v1/variant_sold_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import {
+  GrantCreditsResponseSchema,
+  OperatorService,
+} from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { type ClientOptions, createGleanerClient, type GleanerClient } from './client.ts';
 import type { GleanerError } from './error.ts';
@@ -287,6 +291,22 @@ describe('retries', () => {
     const gleaner = await client((_received, _number, response) => fail(response, 500, fault));
     expect(await failed(call(gleaner))).toMatchObject({ status, detail: 'No' });
     expect(server.received).toHaveLength(1);
+  });
+
+  test('repeat a change with a key, under this key', async () => {
+    const gleaner = await client((_, number, response) =>
+      number === 0
+        ? response.destroy()
+        : message(response, GrantCreditsResponseSchema, { balance: 7n }),
+    );
+    const granted = { userId: jobId, amount: 7n };
+    const options = { idempotencyKey: 'k' };
+    expect(await gleaner.call(OperatorService.method.grantCredits, granted, options)).toMatchObject(
+      {
+        balance: 7n,
+      },
+    );
+    expect(server.received.map(({ headers }) => headers['idempotency-key'])).toEqual(['k', 'k']);
   });
 
   test('stop after the maximum number of attempts, with an error that names the address', async () => {

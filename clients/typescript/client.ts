@@ -17,7 +17,7 @@ import {
   writeSubmitOptions,
 } from '../../src/contract/submit-options.ts';
 import { waitMetadata } from '../../src/contract/wait.ts';
-import type { CallOptions } from './call-options.ts';
+import type { CallOptions, UnaryOptions } from './call-options.ts';
 import type { Downloaded, DownloadOptions } from './download.ts';
 import { GleanerError } from './error.ts';
 import { createRpc } from './rpc.ts';
@@ -82,7 +82,7 @@ export interface GleanerClient {
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
-    options?: CallOptions,
+    options?: UnaryOptions,
   ): Promise<MessageShape<O>>;
   /** Calls a method that responds with a stream of bytes. */
   stream<I extends DescMessage>(
@@ -161,7 +161,10 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
   };
 
   const client: GleanerClient = {
-    call: (method, request, { signal = own.signal } = {}) => unary(method, request, {}, signal),
+    call: (method, request, { signal = own.signal, idempotencyKey } = {}) =>
+      idempotencyKey === undefined
+        ? unary(method, request, {}, signal)
+        : unary(method, request, { 'idempotency-key': idempotencyKey }, signal, true),
     stream: (method, request, { signal = own.signal } = {}) =>
       retry(
         async () =>

@@ -8,7 +8,7 @@ export type { Quote } from '../../gen/gleaner/job/v1/quote_pb.ts';
 export { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 export { PriceService } from '../../gen/gleaner/price/v1/price_pb.ts';
 export * from '../../gen/services.ts';
-export type { CallOptions } from './call-options.ts';
+export type { CallOptions, UnaryOptions } from './call-options.ts';
 export {
   type ClientOptions,
   createGleanerClient,

@@ -81,7 +81,14 @@ type ShowSpec<I extends DescMessage, O extends DescMessage> = CallSpec<DescMetho
   words(displayed: Shown<MessageShape<O>>, display: Display, ...values: string[]): string;
   /** Returns the exit code. Default: 0. */
   code?(displayed: Shown<MessageShape<O>>): number;
+  /** Whether the method accepts an idempotency key, which makes a repeated call have one effect. */
+  acceptsKey?: boolean;
 };
+
+const keyOption = [
+  '--idempotency-key <key>',
+  'repeated calls with this key have one effect (default: a new key)',
+] as const;
 
 const exportOption = ['--export <format>', 'export every matching entry: csv or jsonl'] as const;
 
@@ -126,18 +133,20 @@ export function addShow<I extends DescMessage, O extends DescMessage>(
   parent: Command,
   spec: ShowSpec<I, O>,
 ): void {
-  const { usage, about, options = [], words, code } = spec;
+  const { usage, about, options = [], words, code, acceptsKey = false } = spec;
   addCommand<Flags>(parent, {
     usage,
     about,
-    options,
+    options: acceptsKey ? [...options, keyOption] : options,
     as: accessOf(spec),
     async run(session, flags, ...flagValues: (string | string[])[]) {
       const callOnce = async (...values: string[]) => {
         const calledMethod = methodOf(spec, session);
         const { output } = calledMethod;
         const request = await requestOf(spec, session, flags, values);
-        const response = await session.client.call(calledMethod, request);
+        const { idempotencyKey = crypto.randomUUID() } = flags;
+        const callOptions = acceptsKey ? { idempotencyKey } : {};
+        const response = await session.client.call(calledMethod, request, callOptions);
         const [field, ...furtherFields] = output.fields;
         const isWrapped = field?.fieldKind === 'message' && furtherFields.length === 0;
         const displayed: Message = isWrapped ? (response as never)[field.localName] : response;

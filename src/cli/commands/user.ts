@@ -47,6 +47,7 @@ export function addUserCommands(program: Command): void {
     about: 'Add credits to a user; a negative amount (after --) removes them',
     options: [['--note <text>', 'note for the ledger entry']],
     method: method.grantCredits,
+    acceptsKey: true,
     words: ({ balance }) => `${count(balance)}\n`,
     request: (_flags, _session, _userId, amount) => ({
       amount: BigInt(integer('amount', amount, 0, Number.MIN_SAFE_INTEGER)),
