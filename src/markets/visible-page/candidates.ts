@@ -1,6 +1,7 @@
 import type { Candidate } from '../candidates/candidates.ts';
 import type { Element } from '../html/html.ts';
 import { shortText } from '../html/visible-text.ts';
+import { breadcrumbCandidates } from './breadcrumb-candidates.ts';
 import { pageCandidate } from './evidence.ts';
 import { labelCandidates } from './label-candidates.ts';
 import { type PriceFacts, priceCandidates } from './price-candidates.ts';
@@ -63,5 +64,6 @@ export function pageCandidates(page: VisiblePage, facts: PageFacts): Candidate[]
     ...availabilityCandidates(page, control, prices),
     ...skuCandidates(page, facts.url),
     ...labelCandidates(page, facts.titles),
+    ...breadcrumbCandidates(page, facts),
   ];
 }

@@ -143,3 +143,10 @@ export const skuNames = anyOf(
   ],
   { flags: 'i', before: '(?:^|[\\s_-])', after: '(?:[_-]?(?:value|text))?(?=$|\\s)' },
 );
+
+/** Names of elements with the path of categories to a product. */
+export const breadcrumbNames = /bread-?crumb/i;
+
+/** Texts of links that lead back, beside the path of categories. */
+export const backWords =
+  /^(?:back|return|zurück|retour|terug|volver|voltar|indietro|tillbaka|tilbage|tilbake|takaisin|wróć|powrót|zpět|späť|назад|вернуться|geri|kembali)(?!\p{L})/iu;
