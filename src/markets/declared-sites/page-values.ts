@@ -4,8 +4,15 @@ import { number, onlyOf, text } from '../fields.ts';
 import { attribute, find, findAll, words, workOf } from '../html/html.ts';
 import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
 import { offerCountSource, structuredCandidates } from '../structured-data/candidates.ts';
+import { addressOn } from '../structured-data/offer.ts';
 import { isPlaceholder } from '../structured-data/structured-data.ts';
 import { pageCandidates } from '../visible-page/candidates.ts';
+import {
+  previewCandidates,
+  type ShownPictures,
+  shownPictures,
+  withoutOtherPictures,
+} from '../visible-page/own-pictures.ts';
 import { mainControl, type VisiblePage, visiblePage } from '../visible-page/visible-page.ts';
 import { hasUndecoded, type SitePage } from './site-page.ts';
 
@@ -43,7 +50,27 @@ function contentsOf(page: SitePage): PageContents {
       stated.filter(({ field }) => field === 'price').map(({ value }) => value),
     ),
   });
-  return { visible, candidates: [...stated, ...states, ...visibleCandidates] };
+  const pictures = shownPictures(visible, page.url, page.base);
+  const preview = attribute(find(root, 'meta[property="og:image"]'), 'content');
+  return {
+    visible,
+    candidates: [
+      ...stated.map((candidate) => withOwnPictures(candidate, pictures)),
+      ...states,
+      ...visibleCandidates,
+      ...previewCandidates(addressOn(page.url, preview, page.base), pictures),
+    ],
+  };
+}
+
+/** Formats whose pictures can be those of elements around the product. */
+const elementFormats: ReadonlySet<string> = new Set(['microdata', 'rdfa']);
+
+/** Returns a candidate without pictures that the page shows for other products. */
+function withOwnPictures(candidate: Candidate, pictures: ShownPictures): Candidate {
+  const { field, source, value } = candidate;
+  if (field !== 'images' || !elementFormats.has(source)) return candidate;
+  return { ...candidate, value: withoutOtherPictures(value, pictures) };
 }
 
 /** Minimum controls for purchases in cards that are a list of products. */

@@ -13,6 +13,7 @@ import {
   readOffer,
   type StructuredOffer,
 } from './offer.ts';
+import { largestPictures } from './pictures.ts';
 import { plainName } from './plain-name.ts';
 import {
   isProduct,
@@ -81,17 +82,27 @@ const emptyPictures =
 const isEmptyPicture = (address: string): boolean =>
   emptyPictures.test(new URL(address).pathname.split('/').at(-1)!);
 
-/** Returns the pictures of a product as addresses. */
-function imagesOf(item: JsonObject, data: StructuredData, url: string): string[] {
+/** Returns the pictures of an item as addresses, each in its largest size. */
+function ownImagesOf(item: JsonObject, data: StructuredData, url: string): string[] {
   const images = Array.isArray(item.image) ? item.image : [item.image];
-  const addresses = new Set<string>();
+  const addresses: string[] = [];
   for (const image of images) {
     const [item = {}] = itemsOf(image, data);
     const link = text(image) ?? text(item.url) ?? text(item.contentUrl ?? item.contentURL);
     const address = addressOn(url, link, data.base);
-    if (address !== null && !isEmptyPicture(address)) addresses.add(address);
+    if (address !== null && !isEmptyPicture(address)) addresses.push(address);
   }
-  return [...addresses].slice(0, maxImages);
+  return largestPictures(addresses).slice(0, maxImages);
+}
+
+/** Returns the pictures of a product, otherwise those that all of its variants have. */
+function imagesOf(item: JsonObject, data: StructuredData, url: string): string[] {
+  const own = ownImagesOf(item, data, url);
+  if (own.length > 0) return own;
+  const variants = itemsOf(item.hasVariant, data).slice(0, maxVariants);
+  const lists = variants.map((variant) => ownImagesOf(variant, data, url));
+  const [first = []] = lists;
+  return new Set(lists.map((list) => list.join(' '))).size === 1 ? first : [];
 }
 
 /** A step of a path of categories. */
@@ -155,6 +166,12 @@ export function categoryOf(
   // The first page of a shop alone is no category.
   if (steps.every(({ address: step }) => step !== null && isHomePath(new URL(step)))) return null;
   return steps.map(({ name }) => name).join(' > ') || null;
+}
+
+/** Returns a category or a path of them as text. Null for the number of one: "658". */
+function categoryName(category: string | null): string | null {
+  if (category === null || !/\p{L}/u.test(category)) return null;
+  return category.replace(/ (?:<|»|›) /g, ' > ');
 }
 
 const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? null;
@@ -235,7 +252,7 @@ export function readStructured(
     gtin: gtinOf(item),
     mpn: codeOf(item.mpn),
     description: plainText(item.description),
-    category: plainText(item.category),
+    category: categoryName(plainText(item.category)),
     price: isUnclear ? null : (price ?? lowestPrice(variants.map((variant) => variant.price))),
     currency: offer?.currency ?? variantOffer?.currency ?? null,
     list_price: offer?.listPrice ?? null,

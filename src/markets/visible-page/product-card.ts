@@ -67,22 +67,47 @@ interface CardPage {
   ranges: ReadonlyMap<Element, ElementRange>;
 }
 
+/** Returns the elements around one that can be a card, up to the one with the heading of the page. */
+function* possibleCards(element: Element, { heading, ranges }: CardPage): Generator<Element> {
+  if (heading === null) return;
+  const at = ranges.get(heading)!.start;
+  for (const outer of upwards(element, maxCardDepth)) {
+    const { start, end } = ranges.get(outer)!;
+    if (start <= at && at <= end) return;
+    yield outer;
+  }
+}
+
+/** Returns true if an element contains one of the positions. */
+function containsAny(
+  element: Element,
+  links: readonly { at: number }[],
+  { ranges }: CardPage,
+): boolean {
+  const { start, end } = ranges.get(element)!;
+  const first = links[firstFrom(links, start)];
+  return first !== undefined && first.at <= end;
+}
+
 /**
  * Returns true for an element in the card of another product: without the heading of the page, but
  * with a linked heading, or an item of a list with a linked picture.
  */
-export function isInCard(element: Element, { heading, cardLinks, ranges }: CardPage): boolean {
-  if (heading === null) return false;
-  const at = ranges.get(heading)!.start;
-  const has = (links: readonly { at: number }[], { start, end }: ElementRange) => {
-    const first = links[firstFrom(links, start)];
-    return first !== undefined && first.at <= end;
-  };
-  for (const outer of upwards(element, maxCardDepth)) {
-    const range = ranges.get(outer)!;
-    if (range.start <= at && at <= range.end) return false;
-    if (has(cardLinks.headings, range)) return true;
-    if (isCardElement(outer) && has(cardLinks.pictures, range)) return true;
-  }
-  return false;
+export function isInCard(element: Element, page: CardPage): boolean {
+  const { headings, pictures } = page.cardLinks;
+  return possibleCards(element, page).some(
+    (outer) =>
+      containsAny(outer, headings, page) ||
+      (isCardElement(outer) && containsAny(outer, pictures, page)),
+  );
+}
+
+/** Returns true for an element in an item of a list that isInCard() takes for another product. */
+export function isInListItem(element: Element, page: CardPage): boolean {
+  const { headings, pictures } = page.cardLinks;
+  return possibleCards(element, page).some(
+    (outer) =>
+      isCardElement(outer) &&
+      (containsAny(outer, headings, page) || containsAny(outer, pictures, page)),
+  );
 }
