@@ -8,7 +8,6 @@ const sizeParameters: ReadonlySet<string> = new Set([
   'hei',
   'sw',
   'sh',
-  'imwidth',
   'size',
 ]);
 

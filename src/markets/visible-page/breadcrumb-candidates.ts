@@ -33,20 +33,20 @@ const minSteps = 2;
 /** Texts of a path: its links, and the texts beside them that are no separators. */
 interface PathTexts {
   steps: TrailStep[];
-  others: { text: string; isLast: boolean }[];
+  otherTexts: { text: string; isLast: boolean }[];
 }
 
 /** Returns the texts of a path, or null for an element that contains more than one. */
 function pathTexts(path: Element, url: string): PathTexts | null {
-  const found: PathTexts = { steps: [], others: [] };
+  const found: PathTexts = { steps: [], otherTexts: [] };
   let nodesLeft = maxNodes;
   const addText = (text: string | null) => {
-    if (text !== null && /[\p{L}\p{N}]/u.test(text)) found.others.push({ text, isLast: true });
+    if (text !== null && /[\p{L}\p{N}]/u.test(text)) found.otherTexts.push({ text, isLast: true });
   };
   const addStep = (link: Element) => {
     const name = shortText(link, maxStep);
     if (name === null || backWords.test(name)) return;
-    for (const other of found.others) other.isLast = false;
+    for (const other of found.otherTexts) other.isLast = false;
     found.steps.push({ name, address: addressOn(url, attribute(link, 'href'), null) });
   };
   const visit = (node: Node): void => {
@@ -66,11 +66,11 @@ function pathTexts(path: Element, url: string): PathTexts | null {
  * A text between them is a step without a link, and one of something else can be part of it.
  */
 function categoryIn(path: Element, { url, titles }: BreadcrumbFacts): string | null {
-  const { steps, others } = pathTexts(path, url) ?? { steps: [], others: [] };
+  const { steps, otherTexts } = pathTexts(path, url) ?? { steps: [], otherTexts: [] };
   const names = titles.map(plainName);
-  const isProduct = ({ text, isLast }: PathTexts['others'][number]) =>
+  const isProduct = ({ text, isLast }: PathTexts['otherTexts'][number]) =>
     isLast && sharesWord(plainName(text), names);
-  if (steps.length < minSteps || others.length > 1 || !others.every(isProduct)) return null;
+  if (steps.length < minSteps || otherTexts.length > 1 || !otherTexts.every(isProduct)) return null;
   return categoryOf(steps, url, titles);
 }
 

@@ -22,7 +22,7 @@ export interface ShownPictures {
   /** Those beside the product. */
   own: ReadonlySet<string>;
   /** Those of other products, and of regions that the product has no part in. */
-  others: ReadonlySet<string>;
+  ofOthers: ReadonlySet<string>;
 }
 
 function picturesIn({ name, attribs }: Element, url: string, base: string | null): string[] {
@@ -37,15 +37,15 @@ function picturesIn({ name, attribs }: Element, url: string, base: string | null
 
 /** Returns the pictures of a page. `base`: address of the `base` element of the page. */
 export function shownPictures(page: VisiblePage, url: string, base: string | null): ShownPictures {
-  const [own, others] = [new Set<string>(), new Set<string>()];
+  const [own, ofOthers] = [new Set<string>(), new Set<string>()];
   const ownElements = new Set(page.fields);
   for (const element of page.ranges.keys()) {
     const pictures = picturesIn(element, url, base);
     if (pictures.length === 0) continue;
     const isOwn = ownElements.has(element) && !isInListItem(element, page);
-    for (const picture of pictures) (isOwn ? own : others).add(picture);
+    for (const picture of pictures) (isOwn ? own : ofOthers).add(picture);
   }
-  return { own, others };
+  return { own, ofOthers };
 }
 
 const pictureOf = (address: string): string => sizedPicture(address).picture;
@@ -54,11 +54,11 @@ const pictureOf = (address: string): string => sizedPicture(address).picture;
  * Returns a value of structured data without pictures that the page only shows for other products.
  * The first one is that of the product, which can be in a region of its own.
  */
-export function withoutOtherPictures(value: Json, { own, others }: ShownPictures): Json {
+export function withoutOtherPictures(value: Json, { own, ofOthers }: ShownPictures): Json {
   const addresses = texts(value);
   return addresses.filter((address, at) => {
     const picture = pictureOf(address);
-    return at === 0 || own.has(picture) || !others.has(picture);
+    return at === 0 || own.has(picture) || !ofOthers.has(picture);
   });
 }
 

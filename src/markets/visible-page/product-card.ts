@@ -67,7 +67,7 @@ interface CardPage {
   ranges: ReadonlyMap<Element, ElementRange>;
 }
 
-/** Returns the elements around one that can be a card, up to the one with the heading of the page. */
+/** Returns the elements around one that can be a card, below the one with the page's heading. */
 function* possibleCards(element: Element, { heading, ranges }: CardPage): Generator<Element> {
   if (heading === null) return;
   const at = ranges.get(heading)!.start;
