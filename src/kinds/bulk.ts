@@ -33,7 +33,7 @@ export function bulkSubmitted({ job }: JobSnapshot) {
     ...(job.refunded > 0
       ? {
           refunded: job.refunded,
-          message: `Work for ${job.refunded} credits could not be queued; they were given back.`,
+          message: `Work for ${job.refunded} credits could not be queued; they were refunded.`,
         }
       : {}),
   };

@@ -260,6 +260,11 @@ test('readChangeFeed returns the changes of the caller, with cursors of the feed
   expect((await other.call(method.readChangeFeed, {})).changes).toEqual([]);
 });
 
+test('readChangeFeed refuses a marketplace that does not exist', async () => {
+  const call = user.call(method.readChangeFeed, { market: 'mktx' });
+  await expect(call).rejects.toMatchObject({ code: 'invalid' });
+});
+
 describe('rules', () => {
   const fields = {
     name: 'Cheaper',
