@@ -216,8 +216,10 @@ describe('a job', () => {
     expect([invalid.code, invalid.out]).toEqual([2, '']);
     expect(await jobIds()).toEqual(before);
     const done = await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
-    const retried = await user(['job', 'retry', done.json[0].job_id, '--dry-run', '--json']);
-    expect([retried.code, retried.json[0]]).toMatchObject([0, { units: 2, cost: 10 }]);
+    const retry = ['job', 'retry', done.json[0].job_id, '--dry-run', '--json'];
+    for (const { code, json } of [await user(retry), await operator(...retry)])
+      expect([code, json[0]]).toMatchObject([0, { units: 2, cost: 10 }]);
+    expect(await jobIds()).toHaveLength(before.length + 1);
   });
 
   test('awaiting approval is approved, and only its id is printed', async () => {

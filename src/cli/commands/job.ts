@@ -226,12 +226,8 @@ function addDerivation(
     options: [dryRunFlag, ...optionFlags],
     as: 'either',
     async run(session, { dryRun, ...flags }, reference: string) {
-      const { client, isOperator, isJson, note, show } = session;
+      const { client, isJson, note, show } = session;
       const options = optionsOf(flags);
-      if (isOperator && (dryRun || Object.keys(options).length > 0))
-        throw new UsageError(
-          'An operator cannot give options to the new job. Omit them, or --user.',
-        );
       const jobId = await findJobId(session, reference);
       if (dryRun) return showQuote(session, await client.quote(method, { jobId }, options));
       const { response: job } = await client.submit(method, { jobId }, options);
