@@ -108,6 +108,22 @@ export interface PageValues {
 /** Values of an element without structured data. */
 export const noValues: PageValues = { resolutions: new Map(), prices: [], isList: false };
 
+/**
+ * Returns the candidates of the visible price that contradict its currency in structured data. A
+ * sign of several currencies, such as "$", contradicts none of them.
+ */
+const otherCurrencies = (
+  { value, currency }: FieldResolution,
+  prices: readonly Candidate[],
+): Candidate[] =>
+  prices.filter(
+    (price) =>
+      price.rung === 'page' &&
+      price.value === value &&
+      price.currency !== null &&
+      price.currency !== currency,
+  );
+
 /** Decides the value of each field of a page's product. */
 export function resolvePage(page: SitePage): PageValues {
   const contents = contentsOf(page);
@@ -123,6 +139,12 @@ export function resolvePage(page: SitePage): PageValues {
       resolve(field, field === 'list_price' ? values.filter(isOfPrice) : values),
     ]),
   );
+  const contradictions =
+    price.currency === null ? [] : otherCurrencies(price, byField.get('price') ?? []);
+  if (contradictions.length > 0) {
+    resolutions.set('price', { ...price, currency: null });
+    resolutions.set('currency', { ...price, value: null, contradictions });
+  }
   const prices = byField.get('price')?.map(({ value }) => number(value)) ?? [];
   return {
     resolutions,
