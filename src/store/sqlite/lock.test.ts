@@ -37,6 +37,12 @@ describe('lockFolder()', () => {
     expect(lock).toThrow(/data/);
   });
 
+  test('throws an error that names a file with other contents', async () => {
+    (lock() as FolderLock).release();
+    await writeFile(join(folder, 'data/gleaner.lock'), 'garbage '.repeat(100));
+    expect(lock).toThrow(/gleaner\.lock is damaged\. .* delete the file/);
+  });
+
   test('is released when the process is killed', async () => {
     const program = `
       import { lockFolder } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { ConfigError } from '../../base/config-error.ts';
 import { openPrivateFile, openPrivateFolder } from '../../base/data-dir.ts';
 import { isBusy } from './engine.ts';
 
@@ -15,13 +16,16 @@ export interface FolderHolder {
   pid: number | null;
 }
 
+/** Result code of SQLite for a file that is not a database. */
+const notDatabase = 26;
+
 /** Databases whose locks are held. Without a reference, the garbage collector would close them. */
 const held = new Set<DatabaseSync>();
 
 /**
  * Locks a data folder for one process, and creates it if necessary. The lock is SQLite's exclusive
  * lock on the file `gleaner.lock`: the operating system releases it when the process ends, however
- * it ends. Throws an Error if the folder cannot be written.
+ * it ends. Throws an Error if the folder cannot be written, or if the file has other contents.
  */
 export function lockFolder(folder: string): FolderLock | FolderHolder {
   const path = join(folder, 'gleaner.lock');
@@ -33,6 +37,10 @@ export function lockFolder(folder: string): FolderLock | FolderHolder {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
+    if ((error as { errcode?: number }).errcode === notDatabase)
+      throw new ConfigError(
+        `${path} is damaged. Stop every program that uses the folder, and delete the file.`,
+      );
     if (!isBusy(error)) throw error;
     return { pid: readPid(pidFile) };
   }
