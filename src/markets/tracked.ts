@@ -167,3 +167,7 @@ export function trackedItem(
     variants: variants === null ? null : trackedVariants(variants),
   };
 }
+
+/** Returns an item with an unknown availability if its page contradicts that it can be bought. */
+export const withDoubt = (item: ItemReading, isContradicted: boolean): ItemReading =>
+  item.available === true && isContradicted ? { ...item, available: null } : item;

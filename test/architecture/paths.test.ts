@@ -23,8 +23,8 @@ import { root } from '../support/service/service.ts';
 const maxFiles = { account: 33, job: 111 };
 
 /**
- * Runs of each path. Background work runs beside some of them, and is not counted: so many that it
- * does not run beside all of them on a busy machine.
+ * Runs of each path. Background work runs beside some of them and is not counted. On a busy machine
+ * it can run beside each of a few.
  */
 const repetitions = 15;
 

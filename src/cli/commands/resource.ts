@@ -90,6 +90,8 @@ const keyOption = [
   'repeated calls with this key have one effect (default: a new key)',
 ] as const;
 
+const keyOptions = ({ idempotencyKey = crypto.randomUUID() }: Flags) => ({ idempotencyKey });
+
 const exportOption = ['--export <format>', 'export every matching entry: csv or jsonl'] as const;
 
 /** Adds a command that lists the entries of a response, or of its pages. */
@@ -144,8 +146,7 @@ export function addShow<I extends DescMessage, O extends DescMessage>(
         const calledMethod = methodOf(spec, session);
         const { output } = calledMethod;
         const request = await requestOf(spec, session, flags, values);
-        const { idempotencyKey = crypto.randomUUID() } = flags;
-        const callOptions = acceptsKey ? { idempotencyKey } : {};
+        const callOptions = acceptsKey ? keyOptions(flags) : {};
         const response = await session.client.call(calledMethod, request, callOptions);
         const [field, ...furtherFields] = output.fields;
         const isWrapped = field?.fieldKind === 'message' && furtherFields.length === 0;

@@ -184,7 +184,8 @@ export function createBatchWriter(
         if (isLoss(error)) return null;
         throw error;
       });
-      // Records of an earlier claim are lost: the end of the job decides how it goes on.
+      // Records of an earlier claim are lost. The end of the job refunds their units, unless the
+      // files are restored.
       if (final === null) return (await write()) && end(null, null);
       const { segment, file, quality } = final;
       if (!(await end({ ...segment, quality }, file))) return false;

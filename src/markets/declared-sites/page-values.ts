@@ -112,17 +112,19 @@ export const noValues: PageValues = { resolutions: new Map(), prices: [], isList
  * Returns the candidates of the visible price that contradict its currency in structured data. A
  * sign of several currencies, such as "$", contradicts none of them.
  */
-const otherCurrencies = (
+function otherCurrencies(
   { value, currency }: FieldResolution,
   prices: readonly Candidate[],
-): Candidate[] =>
-  prices.filter(
+): Candidate[] {
+  if (currency === null) return [];
+  return prices.filter(
     (price) =>
       price.rung === 'page' &&
       price.value === value &&
       price.currency !== null &&
       price.currency !== currency,
   );
+}
 
 /** Decides the value of each field of a page's product. */
 export function resolvePage(page: SitePage): PageValues {
@@ -131,7 +133,8 @@ export function resolvePage(page: SitePage): PageValues {
     ({ value }) => !hasUndecoded(page, value) && !isPlaceholder(text(value) ?? ''),
   );
   const byField = Map.groupBy(candidates, ({ field }) => field);
-  const price = resolve('price', byField.get('price') ?? []);
+  const prices = byField.get('price') ?? [];
+  const price = resolve('price', prices);
   const isOfPrice = (candidate: Candidate) => candidate.price === price.value;
   const resolutions = new Map(
     [...byField].map(([field, values]) => [
@@ -139,16 +142,14 @@ export function resolvePage(page: SitePage): PageValues {
       resolve(field, field === 'list_price' ? values.filter(isOfPrice) : values),
     ]),
   );
-  const contradictions =
-    price.currency === null ? [] : otherCurrencies(price, byField.get('price') ?? []);
+  const contradictions = otherCurrencies(price, prices);
   if (contradictions.length > 0) {
     resolutions.set('price', { ...price, currency: null });
     resolutions.set('currency', { ...price, value: null, contradictions });
   }
-  const prices = byField.get('price')?.map(({ value }) => number(value)) ?? [];
   return {
     resolutions,
-    prices: prices.filter((price) => price !== null),
+    prices: prices.map(({ value }) => number(value)).filter((amount) => amount !== null),
     isList: isList(contents, resolutions.get('availability')?.value ?? null),
   };
 }

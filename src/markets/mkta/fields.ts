@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { RecordFields } from '../../quality/record-schema.ts';
 import { integer, number, object, objects, text } from '../fields.ts';
 import type { ListedFields, PictureSize, TrackedPages } from '../market.ts';
-import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
+import { cheapest, lowestPrice, totalStock, trackedItem, valueAt, withDoubt } from '../tracked.ts';
 import { flag, idOf, unscaled } from './item.ts';
 import { historicalSold, stockOf } from './product.ts';
 import { regions } from './urls.ts';
@@ -160,8 +160,7 @@ function product(record: JsonObject) {
     reviews: integer(review.cmt_count) ?? integer(review.total_rating_count),
     seller: text(valueAt(data, 'shop_detailed.name')),
   });
-  const isContradicted = read.available === true && item.is_unavailable === true;
-  return isContradicted ? { ...read, available: null } : read;
+  return withDoubt(read, item.is_unavailable === true);
 }
 
 function variants(record: JsonObject) {

@@ -12,7 +12,7 @@ import {
   texts,
 } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
-import { cheapest, lowestPrice, totalStock, trackedItem, valueAt } from '../tracked.ts';
+import { cheapest, lowestPrice, totalStock, trackedItem, valueAt, withDoubt } from '../tracked.ts';
 
 /** Fields of `basicInfo`. */
 const basicInfoFields: RecordFields = {
@@ -171,9 +171,7 @@ function product(record: JsonObject) {
     image: text(media.find(({ type }) => type === 'image')?.urlOriginal),
   });
   // Products that are not sold any more keep their stock.
-  const isContradicted =
-    item.available === true && !/^active$/i.test(text(info.status) ?? 'active');
-  return isContradicted ? { ...item, available: null } : item;
+  return withDoubt(item, !/^active$/i.test(text(info.status) ?? 'active'));
 }
 
 const entry = (record: JsonObject) =>

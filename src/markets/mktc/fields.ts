@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import type { RecordFields } from '../../quality/record-schema.ts';
 import { integer, number, object, text } from '../fields.ts';
 import type { ListedFields, TrackedPages } from '../market.ts';
-import { type ItemReading, trackedItem, valueAt } from '../tracked.ts';
+import { type ItemReading, trackedItem, valueAt, withDoubt } from '../tracked.ts';
 import { unavailableState } from './summary.ts';
 
 const productFields: RecordFields = {
@@ -69,10 +69,9 @@ export const listedFields: ListedFields = {
  */
 function withState(item: ItemReading, state: Json | undefined): ItemReading {
   const words = text(state) ?? '';
-  const isContradicted = item.available === true && unavailableState.test(words);
-  if (isContradicted) return { ...item, available: null };
-  const isSoldOut = item.available === null && /^out_of_stock$/i.test(words);
-  return isSoldOut ? { ...item, available: false } : item;
+  if (item.available === null && /^out_of_stock$/i.test(words))
+    return { ...item, available: false };
+  return withDoubt(item, unavailableState.test(words));
 }
 
 function product(record: JsonObject) {

@@ -2,7 +2,13 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import { object, text } from '../fields.ts';
 import { isOtherProducts } from '../other-products-words.ts';
 import { addressOn } from './offer.ts';
-import { categoryOf, type ProductValues, readStructured, type TrailStep } from './product.ts';
+import {
+  categoryOf,
+  type ProductValues,
+  readStructured,
+  type TrailStep,
+  withoutQuery,
+} from './product.ts';
 import { isProduct, itemsOf, plainText, type StructuredData, typesOf } from './structured-data.ts';
 
 const isList = (item: JsonObject): boolean => typesOf(item).includes('ItemList');
@@ -63,8 +69,6 @@ const itemsOfLists = (data: StructuredData): ListedItem[][] =>
   mainLists(data)
     .filter((list) => !isOtherProducts(plainText(list.name) ?? ''))
     .map((list) => listedItems(list, data));
-
-const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? null;
 
 /** Returns true for the product of the page: without an address, or with that of the page. */
 function isOwnProduct(item: JsonObject, data: StructuredData, url: string): boolean {

@@ -174,7 +174,9 @@ function categoryName(category: string | null): string | null {
   return category.replace(/ (?:<|»|›) /g, ' > ');
 }
 
-const withoutQuery = (address: string | null) => address?.split(/[?#]/)[0] ?? null;
+/** Returns an address without its query and fragment. */
+export const withoutQuery = (address: string | null): string | null =>
+  address?.split(/[?#]/)[0] ?? null;
 
 /** Highest mean of ratings. */
 const maxRating = 5;

@@ -25,14 +25,14 @@ export interface ShownPictures {
   ofOthers: ReadonlySet<string>;
 }
 
+const pictureOf = (address: string): string => sizedPicture(address).picture;
+
 function picturesIn({ name, attribs }: Element, url: string, base: string | null): string[] {
   if (name !== 'img') return [];
   const addresses = pictureAttributes.map((attribute) =>
     addressOn(url, text(attribs[attribute]), base),
   );
-  return addresses
-    .filter((address) => address !== null)
-    .map((address) => sizedPicture(address).picture);
+  return addresses.filter((address) => address !== null).map(pictureOf);
 }
 
 /** Returns the pictures of a page. `base`: address of the `base` element of the page. */
@@ -47,8 +47,6 @@ export function shownPictures(page: VisiblePage, url: string, base: string | nul
   }
   return { own, ofOthers };
 }
-
-const pictureOf = (address: string): string => sizedPicture(address).picture;
 
 /**
  * Returns a value of structured data without pictures that the page only shows for other products.
