@@ -23,8 +23,16 @@ const suitesWith = (pattern: RegExp) =>
 /** The suites that use engines which run as processes. */
 const engines = [
   'src/{store/mongo,queue/jetstream,blobs/s3}/**/*.test.ts',
-  ...suitesWith(/\/test\/engines\/\w+\.ts'/),
+  ...suitesWith(/\/test\/(?:engines\/\w+|support\/engines\/stores)\.ts'/),
 ];
+
+/**
+ * Suites that repeat a course with a fault at each of its calls, or a page with a change of each of
+ * its parts: searches for defects, not units.
+ */
+const sweeps = suitesWith(
+  /\/test\/support\/(?:faults\/crash|pages\/(?:hostile-pages|page-mutations))\.ts'/,
+);
 
 /** Suites that lose each message to NATS, and each request to S3. */
 const lostMessages = ['src/{queue,blobs}/**/lost-*.test.ts', 'src/notify/file-crash.test.ts'];
@@ -75,7 +83,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: [besideCode],
-          exclude: [...engines, ...lostMessages, '**/node_modules/**'],
+          exclude: [...engines, ...sweeps, ...lostMessages, '**/node_modules/**'],
         },
       },
       { extends: true, test: { name: 'engines', include: engines, exclude: lostMessages } },
@@ -83,8 +91,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'suites',
-          include: ['test/**/*.test.ts'],
-          exclude: ['**/fixture/**', ...browser, ...system],
+          include: ['test/**/*.test.ts', ...sweeps],
+          exclude: ['**/fixture/**', ...browser, ...engines, ...system],
         },
       },
       { extends: true, test: { name: 'browser', include: browser } },
