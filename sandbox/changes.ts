@@ -16,25 +16,41 @@ export type ItemChanges = ReadonlyMap<string, PageChange>;
 
 const none: PageChange = {};
 let current: ItemChanges = new Map();
+let currentOfEveryItem = none;
 
 /** Returns the key of an item's change. */
 export const changeKey = (market: string, region: string, id: string | number): string =>
   `${market}/${region}/${id}`;
 
-/** Calls a synchronous function while the changes apply. */
-export function withChanges<T>(changes: ItemChanges, call: () => T): T {
-  const outer = current;
+/**
+ * Calls a synchronous function while the changes apply. `ofEveryItem` has the members that the
+ * change of an item lacks.
+ */
+export function withChanges<T>(
+  changes: ItemChanges,
+  call: () => T,
+  ofEveryItem: PageChange = none,
+): T {
+  const [outer, outerOfEveryItem] = [current, currentOfEveryItem];
   current = changes;
+  currentOfEveryItem = ofEveryItem;
   try {
     return call();
   } finally {
     current = outer;
+    currentOfEveryItem = outerOfEveryItem;
   }
 }
 
-/** Returns the current change of an item. */
-export function getChange(market: string, region: string, id: string | number): PageChange {
-  return current.size === 0 ? none : (current.get(changeKey(market, region, id)) ?? none);
+/** Returns the current change of an item, which may be known by several ids. */
+export function getChange(
+  market: string,
+  region: string,
+  ...ids: readonly (string | number)[]
+): PageChange {
+  if (current.size === 0) return currentOfEveryItem;
+  const changes = ids.map((id) => current.get(changeKey(market, region, id)));
+  return Object.assign({}, currentOfEveryItem, ...changes);
 }
 
 /** Returns an amount after a change, with up to `decimals` digits after the point. */

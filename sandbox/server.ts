@@ -3,12 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { changeKey, type PageChange, parseChange, withChanges } from './changes.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
+import { periodicChange } from './periodic-changes.ts';
 import { ruleFor, type WireFault } from './wire-faults.ts';
 
 /** Options for startOrigins(). */
 export interface OriginsOptions {
   origins: readonly Origin[];
-  /** `none`: no faults. `some`: faults by the subject's last digits (README.md). */
+  /**
+   * `none`: no faults, and no changes by themselves. `some`: both by the subject's last digits
+   * (README.md).
+   */
   misbehaviour?: 'none' | 'some';
   /** Delay of every response in milliseconds. */
   latencyMs?: number;
@@ -21,6 +25,8 @@ export interface OriginsOptions {
    * such pages.
    */
   browserOnly?: boolean;
+  /** Returns the time in milliseconds since 1970. Default: the time of the machine. */
+  now?: () => number;
 }
 
 /** Running fake marketplaces. */
@@ -48,6 +54,7 @@ interface Settings {
   slowMs: number;
   retryAfter: number;
   browserOnly: boolean;
+  now: () => number;
 }
 
 /** Fake origin of a market's region. */
@@ -210,9 +217,10 @@ async function serve(
   if (settings.latencyMs > 0) await wait(settings.latencyMs);
   const refusal = settings.browserOnly ? target.origin.plain?.(request) : undefined;
   if (refusal) return send(response, refusal);
-  const respond = (original: OriginRequest) =>
-    withChanges(settings.changes, () => target.origin.respond(original));
   const subject = settings.injectsFaults ? target.origin.subject?.(request) : undefined;
+  const change = periodicChange(subject, settings.now());
+  const respond = (original: OriginRequest) =>
+    withChanges(settings.changes, () => target.origin.respond(original), change);
   const rule = ruleFor(subject);
   if (rule) {
     const requestNumber = countRequest(target.requestsBySubject, subject!);
@@ -250,7 +258,8 @@ async function close(server: Server): Promise<void> {
 
 /**
  * Starts every origin, each region on a free port of 127.0.0.1. Responses and faults depend only on
- * the request, on the changes of items, and on the number of earlier requests about its subject.
+ * the request, on the changes of items, on the time for subjects with periodic changes, and on the
+ * number of earlier requests about its subject.
  */
 export async function startOrigins(options: OriginsOptions): Promise<RunningOrigins> {
   const settings: Settings = {
@@ -260,6 +269,7 @@ export async function startOrigins(options: OriginsOptions): Promise<RunningOrig
     slowMs: options.slowMs ?? 300,
     retryAfter: options.retryAfter ?? 1,
     browserOnly: options.browserOnly ?? false,
+    now: options.now ?? Date.now,
   };
   const running = new Map<string, RunningOrigin>();
   const servers: Server[] = [];

@@ -24,10 +24,7 @@ export interface FakeProduct {
 }
 
 /** Returns the change of a product, by its id or by the words of its path, as records have it. */
-export const changeOf = (id: string): PageChange => ({
-  ...getChange('sites', 'example', id),
-  ...getChange('sites', 'example', `p-${id}`),
-});
+export const changeOf = (id: string): PageChange => getChange('sites', 'example', id, `p-${id}`);
 
 /** Returns the product with an id, after its change if there is one. */
 export function fakeProduct(id: string): FakeProduct {

@@ -122,6 +122,9 @@ function instructions({ url, grpcUrl, key, operatorKey, folder }: RunningService
     `  export URL=${url} KEY=${key}`,
     ...firstExample.map((line) => `  ${line}`),
     '',
+    'To see a price change, and a rule that fires:',
+    `  ${url}/docs/guide/sandbox#see-a-price-change-and-a-rule-that-fires`,
+    '',
     'For the command line, such as `npm run -s gleaner -- job list`:',
     `  export GLEANER_URL=${url} GLEANER_API_KEY=${key}`,
   ];

@@ -44,6 +44,8 @@ test('dev prints the first example of the README, which prints what the README s
     expect(out).toMatch(
       /^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=gl_test_\S+ as a user$/m,
     );
+    const guide = await (await fetch(/^ {2}(http:.*\/docs\/guide\/.*)$/m.exec(out)![1]!)).text();
+    expect(guide).toContain('id="see-a-price-change-and-a-rule-that-fires"');
     expect(out).toMatch(/^ {2}gRPC +http:\/\/127\.0\.0\.1:[1-9]\d*, without TLS$/m);
     expect(out).toMatch(/\/console#key=dev-\S+ as an operator$/m);
     const [, url, key] = /URL=(\S+) KEY=(\S+)/.exec(variables!)!;

@@ -18,17 +18,16 @@ const pages = [
   'jobs.md',
   'quality.md',
   'retention.md',
-  'sandbox.md',
   'submit-options.md',
   'delivery.md',
   'sites.md',
   ...kinds.map((name) => join('kinds', name)),
 ];
 /**
- * Pages whose examples are tested as one session: here, in cli.test.ts, in quick-start.test.ts, or
+ * Pages whose examples are tested as one session: here, in cli.test.ts, in quick-start.test.ts, in sandbox.test.ts, or
  * in test/cli/dev.test.ts.
  */
-const sessions = ['../README.md', 'api.md', 'cli.md', 'grpc.md', 'quick-start.md'];
+const sessions = ['../README.md', 'api.md', 'cli.md', 'grpc.md', 'quick-start.md', 'sandbox.md'];
 
 let place: Place;
 beforeAll(async () => {

@@ -7,6 +7,7 @@ import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { SearchInput } from '../ui/list/SearchInput.tsx';
 import { useAddressFilter, useList } from '../ui/list/useList.ts';
+import { useSession } from '../ui/session/session.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
 const columns: ListColumn<TrackedItem>[] = [
@@ -26,8 +27,12 @@ const columns: ListColumn<TrackedItem>[] = [
   { title: 'Job', cell: ({ jobId }) => <Id of="jobs" value={jobId} /> },
 ];
 
+const emptyText = 'Submit a job with "Track changes" to follow its items.';
+const testEmptyText = `${emptyText} On test data, the price of the Amazon product B0GLN01920 changes every ten seconds.`;
+
 /** Items of the caller's tracked jobs, the latest change first. */
 export function HistoryPage() {
+  const { isTest } = useSession();
   const [{ search }, change] = useAddressFilter({ search: '' });
   const { query, rows } = useList(
     HistoryService.method.listTrackedItems,
@@ -54,7 +59,7 @@ export function HistoryPage() {
           search === ''
             ? {
                 title: 'No tracked items',
-                description: 'Submit a job with "Track changes" to follow its items.',
+                description: isTest ? testEmptyText : emptyText,
               }
             : { title: 'No matching items' }
         }

@@ -27,17 +27,24 @@ export const marketPages: MarketPage[] = [
   ['sites', 'example', 'search', { url: 'https://shop.example/c/lamps' }],
 ];
 
-/** Reads the record of a page, or the first entries of a listing, while changes apply to items. */
+/**
+ * Reads the record of a page, or the first entries of a listing, while changes apply to items, and
+ * another one to every item.
+ */
 export async function readMarketPage(
   [market, region, page, input]: MarketPage,
   changes: Record<string, PageChange> = {},
+  ofEveryItem?: PageChange,
 ): Promise<JsonObject[]> {
   const origin = origins.find((each) => each.market === market)!;
   const applied = new Map(
     Object.entries(changes).map(([id, change]) => [changeKey(market, region, id), change]),
   );
   const { fetch } = direct(
-    { ...origin, respond: (request) => withChanges(applied, () => origin.respond(request)) },
+    {
+      ...origin,
+      respond: (request) => withChanges(applied, () => origin.respond(request), ofEveryItem),
+    },
     region,
     Date.UTC(2026, 0, 1),
   );
