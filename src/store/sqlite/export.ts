@@ -3,12 +3,12 @@ import { collectionNames, declarations } from '../collections.ts';
 import type { DeclarationOf } from '../declaration.ts';
 import type { ContentKind, StoreContents, StoreExport } from '../store-export.ts';
 import type { CollectionName, StoredDocuments } from '../stored-documents.ts';
-import { columnOf, mapRows, mapWhole, type RowMapping } from './collection.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 import { visible } from './jobs.ts';
 import { ledger } from './ledger.ts';
 import { batchMapping, wholeBatches } from './progress.ts';
+import { columnOf, mapRows, mapWhole, type RowMapping } from './rows.ts';
 import { readVersion, schemaVersion } from './schema.ts';
 
 /** Source of the documents of a kind. */

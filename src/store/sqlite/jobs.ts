@@ -5,10 +5,11 @@ import { type Collection, inChunks } from '../collection.ts';
 import { declarations } from '../collections.ts';
 import type { DeletedJob, Job } from '../documents.ts';
 import { deletedFault, type JobStore, moveJob, removedFault } from '../jobs.ts';
-import { mapRows, visibleIn } from './collection.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
 import { batchMapping } from './progress.ts';
+import { mapRows } from './rows.ts';
+import { visibleIn } from './statements.ts';
 
 const jobs = mapRows<Job>(declarations.jobs);
 const deletedJobs = mapRows<DeletedJob>(declarations.deletedJobs);

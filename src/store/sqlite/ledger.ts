@@ -8,8 +8,9 @@ import {
   type SpentCeiling,
   voidedKeyFault,
 } from '../ledger.ts';
-import { createCollection, mapRows } from './collection.ts';
+import { createCollection } from './collection.ts';
 import type { SqliteEngine } from './engine.ts';
+import { mapRows } from './rows.ts';
 
 const dayMs = 86_400_000;
 

@@ -4,13 +4,14 @@ import type { ApiKey, User } from '../documents.ts';
 import type { KeyStore } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { batchStore } from './batches.ts';
-import { createCollections, mapRows } from './collection.ts';
+import { createCollections } from './collection.ts';
 import type { Value } from './connection.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
 import { ensureInstallationId } from './installation.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
+import { mapRows } from './rows.ts';
 
 /** Options for openSqliteStore(). */
 export interface SqliteStoreOptions {

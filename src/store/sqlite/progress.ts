@@ -8,9 +8,9 @@ import {
 import { type Batch, batchDeclaration, type StoredBatch, type Unit } from '../batches.ts';
 import { inChunks, readInOrder } from '../collection.ts';
 import type { Counts } from '../documents.ts';
-import { mapWhole } from './collection.ts';
 import type { RowReader, SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
+import { mapWhole } from './rows.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;

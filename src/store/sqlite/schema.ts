@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { NewerDataError } from '../../base/data-refused-error.ts';
 import { declarations } from '../collections.ts';
-import { createTable } from './collection.ts';
+import { createTable } from './tables.ts';
 
 /** Tables with queries of their own. Large values are in the last column or in a separate table. */
 const ownTables = `
