@@ -19,21 +19,23 @@ export function documentLinks(
   if (streams) return {};
   const members = memberPaths(method.output);
   const requestNames = new Set(pathNames(endpoint));
-  const links = endpoints.flatMap((target) => {
+  const links: Record<string, Schema> = {};
+  for (const target of endpoints) {
     const names = pathNames(target);
     const isNear = target.method.parent === method.parent || isResource(target, names);
-    if (target === endpoint || !isNear || names.length === 0) return [];
-    const found = names.filter((name) => members.has(name));
-    if (found.length === 0 || !names.every((name) => members.has(name) || requestNames.has(name)))
-      return [];
+    if (target === endpoint || !isNear) continue;
+    const hasValues = names.every((name) => members.has(name) || requestNames.has(name));
+    if (!hasValues || !names.some((name) => members.has(name))) continue;
+    const parameters: Record<string, string> = {};
+    for (const name of names) {
+      const pointer = members.get(name);
+      parameters[name] =
+        pointer === undefined ? `$request.path.${name}` : `$response.body#/${pointer}`;
+    }
     const operationId = operationIdOf(target);
-    const parameters = names.map((name) => [
-      name,
-      members.has(name) ? `$response.body#/${members.get(name)}` : `$request.path.${name}`,
-    ]);
-    return [[operationId, { operationId, parameters: Object.fromEntries(parameters) }] as const];
-  });
-  return Object.fromEntries(links);
+    links[operationId] = { operationId, parameters };
+  }
+  return links;
 }
 
 /**
@@ -41,18 +43,16 @@ export function documentLinks(
  * take precedence.
  */
 function memberPaths(output: DescMessage): Map<string, string> {
-  const isPlain = (field: DescField) => field.fieldKind === 'scalar' && !isWholeBody(field);
-  const inner = output.fields.flatMap((outer) =>
-    outer.fieldKind === 'message' && !isWholeBody(outer)
-      ? outer.message.fields
-          .filter(isPlain)
-          .map((field) => [restName(field), `${restName(outer)}/${restName(field)}`] as const)
-      : [],
-  );
-  const own = output.fields
-    .filter(isPlain)
-    .map((field) => [restName(field), restName(field)] as const);
-  return new Map([...inner, ...own]);
+  const plainNames = (fields: readonly DescField[]) =>
+    fields.filter((field) => field.fieldKind === 'scalar' && !isWholeBody(field)).map(restName);
+  const paths = new Map<string, string>();
+  for (const field of output.fields) {
+    if (field.fieldKind !== 'message' || isWholeBody(field)) continue;
+    for (const name of plainNames(field.message.fields))
+      paths.set(name, `${restName(field)}/${name}`);
+  }
+  for (const name of plainNames(output.fields)) paths.set(name, name);
+  return paths;
 }
 
 function pathNames({ method }: ServedEndpoint): string[] {

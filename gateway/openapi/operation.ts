@@ -32,41 +32,36 @@ function requestBody(
   { book, examples }: { book: SchemaGenerator; examples: ExampleGenerator },
 ): Schema {
   if (multipart) {
+    const schema = formSchema(fields, book);
     const example = examples.object(fields, 'request');
-    return {
-      required: true,
-      content: { 'multipart/form-data': { schema: formSchema(fields, book), example } },
-    };
+    return { required: true, content: { 'multipart/form-data': { schema, example } } };
   }
   if (body !== '*') {
-    const schema = book.requestField(fields[0]!);
-    const example = examples.field(fields[0]!, 'request');
+    const [field] = fields as [DescField];
+    const schema = book.requestField(field);
+    const example = examples.field(field, 'request');
     return { required: true, content: { 'application/json': { schema, example } } };
   }
-  const schema =
-    fields.length === method.input.fields.length
-      ? book.request(method.input)
-      : book.requestObject(fields);
+  const isWholeRequest = fields.length === method.input.fields.length;
+  const schema = isWholeRequest ? book.request(method.input) : book.requestObject(fields);
   const example = examples.object(fields, 'request');
   const required = book.requestObject(fields).required !== undefined;
   return { required, content: { 'application/json': { schema, example } } };
 }
 
+/** Returns the schema of a form. Fields of bytes are files. */
 function formSchema(fields: readonly DescField[], book: SchemaGenerator): Schema {
-  const properties = fields.map((field) => {
-    const { description: text, contentEncoding, ...schema } = book.requestField(field);
-    const file = contentEncoding === undefined ? {} : { format: 'binary' };
-    return [
-      restName(field),
-      { ...schema, ...file, ...(text === undefined ? {} : { description: text }) },
-    ] as const;
-  });
+  const properties: Record<string, Schema> = {};
+  for (const field of fields) {
+    const { description, contentEncoding, ...property } = book.requestField(field);
+    if (contentEncoding !== undefined) property.format = 'binary';
+    if (description !== undefined) property.description = description;
+    properties[restName(field)] = property;
+  }
+  const schema: Schema = { type: 'object', properties };
   const { required } = book.requestObject(fields);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(properties),
-    ...(required === undefined ? {} : { required }),
-  };
+  if (required !== undefined) schema.required = required;
+  return schema;
 }
 
 /** Shared state of the operations of one document. */
@@ -91,21 +86,25 @@ export function documentOperation(endpoint: ServedEndpoint, context: OperationCo
   const scopes = requiredScopes(method);
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
   const hasInput = parameters.length + places.body.length > 0;
-  return {
+  const operation: Schema = {
     operationId: operationIdOf(endpoint),
     tags: [context.tagOf(method.parent)],
-    summary: context.titleOf?.(method) ?? text.split(/(?<=\.)\s/)[0],
+    summary: context.titleOf?.(method) ?? firstSentence(text),
     description: [text, ...notesOf(endpoint, places, context)].join('\n\n'),
-    ...(scopes === null ? {} : { 'x-required-scopes': scopes }),
-    parameters: hasTag(endpoint, context.isVolatile) ? [...parameters, ifNoneMatch] : parameters,
-    ...(places.body.length > 0 ? { requestBody: requestBody(endpoint, places.body, context) } : {}),
-    responses: {
-      ...responses(endpoint, places, context),
-      ...errorResponses(errorStatuses(endpoint, places, hasInput)),
-    },
-    ...(context.codeSamplesOf ? { 'x-codeSamples': context.codeSamplesOf(endpoint) } : {}),
   };
+  if (scopes !== null) operation['x-required-scopes'] = scopes;
+  operation.parameters = parameters;
+  if (hasTag(endpoint, context.isVolatile)) parameters.push(ifNoneMatch);
+  if (places.body.length > 0) operation.requestBody = requestBody(endpoint, places.body, context);
+  operation.responses = {
+    ...responses(endpoint, places, context),
+    ...errorResponses(errorStatuses(endpoint, places, hasInput)),
+  };
+  if (context.codeSamplesOf) operation['x-codeSamples'] = context.codeSamplesOf(endpoint);
+  return operation;
 }
+
+const firstSentence = (text: string) => text.split(/(?<=\.)\s/)[0];
 
 /** Returns the parameters of an operation in the order of the document. */
 function parametersOf(
@@ -113,15 +112,15 @@ function parametersOf(
   { path, query }: Places,
   context: OperationContext,
 ): Schema[] {
-  const isNeeded = (field: DescField) =>
-    isRequired(field) || endpoint.requiredParameters.includes(field.name);
-  const parameters = [
-    ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
-    ...query.map((field) => ({
-      ...parameter(field, 'query', context),
-      ...(isNeeded(field) ? { required: true } : {}),
-    })),
-  ];
+  const parameters: Schema[] = [];
+  for (const field of path)
+    parameters.push({ ...parameter(field, 'path', context), required: true });
+  for (const field of query) {
+    const queryParameter = parameter(field, 'query', context);
+    const isNeeded = isRequired(field) || endpoint.requiredParameters.includes(field.name);
+    if (isNeeded) queryParameter.required = true;
+    parameters.push(queryParameter);
+  }
   if (endpoint.takesOptions)
     parameters.push(...submitOptionFields.map((field) => parameter(field, 'query', context)));
   if (endpoint.waits) parameters.push(endpoint.isSubmit ? createdWaitParameter : waitParameter);
@@ -185,15 +184,14 @@ function notesOf(endpoint: ServedEndpoint, { body }: Places, context: OperationC
 /** Returns the responses of a successful call by status. */
 function responses(endpoint: ServedEndpoint, places: Places, context: OperationContext): Schema {
   const { headers } = context;
-  const links = documentLinks(endpoint, context.endpoints, context.operationIdOf ?? defaultId);
-  const byStatus: Schema = {
-    [endpoint.successStatus]: {
-      description: successTexts[endpoint.successStatus] ?? 'The current state.',
-      headers: responseHeaders(endpoint, places, context),
-      content: contentOf(endpoint, context),
-      ...(Object.keys(links).length > 0 ? { links } : {}),
-    },
+  const success: Schema = {
+    description: successTexts[endpoint.successStatus] ?? 'The current state.',
+    headers: responseHeaders(endpoint, places, context),
+    content: contentOf(endpoint, context),
   };
+  const links = documentLinks(endpoint, context.endpoints, context.operationIdOf ?? defaultId);
+  if (Object.keys(links).length > 0) success.links = links;
+  const byStatus: Schema = { [endpoint.successStatus]: success };
   const replacement = endpoint.takesOptions ? wholeBodyField(endpoint.method.output) : undefined;
   if (replacement?.message) {
     const { parent, name, message } = replacement;
@@ -217,13 +215,12 @@ function responseHeaders(
   { query, body }: Places,
   { headers, isLocated, isVolatile }: OperationContext,
 ): Schema {
-  return {
-    ...headers.caller,
-    ...(query.length + body.length > 0 ? headers.ignored : {}),
-    ...(hasTag(endpoint, isVolatile) ? headers.tag : {}),
-    ...(isLocated(endpoint) ? headers.location : {}),
-    ...(endpoint.cached ? headers.cache : {}),
-  };
+  const schemas: Schema = { ...headers.caller };
+  if (query.length + body.length > 0) Object.assign(schemas, headers.ignored);
+  if (hasTag(endpoint, isVolatile)) Object.assign(schemas, headers.tag);
+  if (isLocated(endpoint)) Object.assign(schemas, headers.location);
+  if (endpoint.cached) Object.assign(schemas, headers.cache);
+  return schemas;
 }
 
 function jsonContent(message: DescMessage, { book, examples }: OperationContext): Schema {
@@ -241,48 +238,34 @@ function contentOf(
   const contents = methods.flatMap((each) => getOption(each, restOption).contents);
   if (contents.length === 0) return { '*/*': { schema: {} } };
   const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);
-  return Object.fromEntries(
-    Array.from(byType, ([mediaType, typeContents]) => {
-      const names = new Set(
-        typeContents.map(({ message }) => message).filter((name) => name !== ''),
-      );
-      const messages = Array.from(names, (name) => findMessage(method.parent.file, name));
-      const hasArray = typeContents.some(({ inArray }) => inArray);
-      const isJson = /[/+]json$/.test(mediaType);
-      return [
-        mediaType,
-        isJson ? jsonBody(messages, hasArray, context) : linesBody(messages, context),
-      ];
-    }),
-  );
+  const bodies: Schema = {};
+  for (const [mediaType, typeContents] of byType) {
+    const names = new Set(typeContents.map(({ message }) => message).filter((name) => name !== ''));
+    const messages = Array.from(names, (name) => findMessage(method.parent.file, name));
+    const schemas = messages.map((message) => context.book.response(message));
+    const [first] = messages;
+    const example = first && context.examples.message(first, 'response');
+    const isJson = /[/+]json$/.test(mediaType);
+    if (isJson && typeContents.some(({ inArray }) => inArray)) schemas.push(arrayOfObjects);
+    bodies[mediaType] = isJson ? jsonBody(schemas, example) : linesBody(schemas, example);
+  }
+  return bodies;
 }
 
-/** Returns the content of a JSON body: one of the messages, or an array of objects. */
-function jsonBody(
-  messages: readonly DescMessage[],
-  hasArray: boolean,
-  { book, examples }: OperationContext,
-): Schema {
-  const schemas = messages.map((message) => book.response(message));
-  const alternatives = hasArray ? [...schemas, arrayOfObjects] : schemas;
-  const [first] = messages;
-  return {
-    schema: alternatives.length > 1 ? { anyOf: alternatives } : (alternatives[0] ?? {}),
-    ...(first ? { example: examples.message(first, 'response') } : {}),
-  };
-}
+/** Returns the schema of a value that one of the schemas describes; of any value without schemas. */
+const anyOf = (schemas: readonly Schema[]): Schema =>
+  schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? {});
 
-/** Returns the content of a body with a message per line. */
-function linesBody(messages: readonly DescMessage[], { book, examples }: OperationContext): Schema {
-  const schemas = messages.map((message) => book.response(message));
+/** Returns the content of a JSON body that one of the schemas describes. */
+const jsonBody = (schemas: readonly Schema[], example: unknown): Schema =>
+  example === undefined ? { schema: anyOf(schemas) } : { schema: anyOf(schemas), example };
+
+/** Returns the content of a body with a JSON value per line, which one of the schemas describes. */
+function linesBody(schemas: readonly Schema[], example: unknown): Schema {
   // OpenAPI 3.1 has no schema for a sequence of JSON values: 3.2 calls it `itemSchema`.
   const schema: Schema = { type: 'string' };
-  if (schemas.length > 0)
-    schema.contentSchema = schemas.length > 1 ? { anyOf: schemas } : schemas[0];
-  const lines = messages.map(
-    (message) => `${JSON.stringify(examples.message(message, 'response'))}\n`,
-  );
-  return { schema, ...(lines[0] ? { example: lines[0] } : {}) };
+  if (schemas.length > 0) schema.contentSchema = anyOf(schemas);
+  return example === undefined ? { schema } : { schema, example: `${JSON.stringify(example)}\n` };
 }
 
 const arrayOfObjects: Schema = { type: 'array', items: { type: 'object' } };
@@ -309,17 +292,15 @@ function parameter(
   source: 'path' | 'query',
   { book, examples }: OperationContext,
 ): Schema {
-  const { description: text, ...schema } = book.requestField(field);
+  const { description, ...schema } = book.requestField(field);
   const isInPath = source === 'path';
   const isBounded = schema.minLength !== undefined || schema.format !== undefined;
   if (isInPath && schema.type === 'string' && !isBounded) schema.minLength = 1;
-  return {
-    name: restName(field),
-    in: source,
-    ...(text === undefined ? {} : { description: text }),
-    schema,
-    ...(isInPath ? { example: examples.field(field, 'request') } : {}),
-  };
+  const result: Schema = { name: restName(field), in: source };
+  if (description !== undefined) result.description = description;
+  result.schema = schema;
+  if (isInPath) result.example = examples.field(field, 'request');
+  return result;
 }
 
 /**

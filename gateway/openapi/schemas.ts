@@ -54,47 +54,52 @@ export function createSchemaGenerator(
     response: new Map<DescMessage, Schema>(),
   };
 
-  const reference = (schema: DescMessage, direction: Direction): Schema => {
-    if (schema.typeName === 'google.protobuf.Timestamp')
+  const reference = (message: DescMessage, direction: Direction): Schema => {
+    if (message.typeName === 'google.protobuf.Timestamp')
       return { type: 'string', format: 'date-time' };
-    if (!isRest && Object.hasOwn(wellKnownSchemas, schema.typeName))
-      return wellKnownSchemas[schema.typeName]!;
+    if (!isRest && Object.hasOwn(wellKnownSchemas, message.typeName))
+      return wellKnownSchemas[message.typeName]!;
     const book = books[direction];
-    if (!book.has(schema)) {
-      const built: Schema = {};
-      // Registered before it is built, since a type may contain itself.
-      book.set(schema, built);
-      Object.assign(built, {
-        ...described(describe(schema.typeName)),
-        ...object(schema.fields, direction),
-      });
+    if (!book.has(message)) {
+      const schema: Schema = {};
+      // Registered before it has members, since a type may contain itself.
+      book.set(message, schema);
+      Object.assign(schema, described(describe(message.typeName)));
+      Object.assign(schema, object(message.fields, direction));
     }
-    return { $ref: `#/components/schemas/${nameOf(schema, direction)}` };
+    return { $ref: `#/components/schemas/${nameOf(message, direction)}` };
   };
   const object = (all: readonly DescField[], direction: Direction): Schema => {
-    const fields = isRest ? all.filter((field) => !isWholeBody(field)) : all;
-    const required = fields.filter((field) =>
-      direction === 'request' ? isRequired(field) : isRest && isAlwaysPresent(field),
-    );
-    return {
-      type: 'object',
-      properties: Object.fromEntries(
-        fields.map((field) => [memberName(field), member(field, direction)]),
-      ),
-      ...(required.length === 0 ? {} : { required: required.map(memberName) }),
-    };
+    const properties: Record<string, Schema> = {};
+    const required: string[] = [];
+    for (const field of all) {
+      if (isRest && isWholeBody(field)) continue;
+      properties[memberName(field)] = member(field, direction);
+      if (isRequiredIn(direction, field)) required.push(memberName(field));
+    }
+    const schema: Schema = { type: 'object', properties };
+    if (required.length > 0) schema.required = required;
+    return schema;
+  };
+  const isRequiredIn = (direction: Direction, field: DescField): boolean => {
+    if (direction === 'request') return isRequired(field);
+    // ProtoJSON omits default values.
+    return isRest && isAlwaysPresent(field);
+  };
+  const isNullableIn = (direction: Direction, field: DescField): boolean => {
+    if (!isRest) return false;
+    return direction === 'request' ? !isRequired(field) : getOption(field, nullableOption);
   };
   const member = (field: DescField, direction: Direction): Schema => {
     const schema = declared(field, direction);
-    const mayBeNull =
-      isRest && (direction === 'request' ? !isRequired(field) : getOption(field, nullableOption));
-    return { ...(mayBeNull ? orNull(schema) : schema), ...described(describe(fullName(field))) };
+    const nullable = isNullableIn(direction, field) ? orNull(schema) : schema;
+    return { ...nullable, ...described(describe(fullName(field))) };
   };
   const declared = (field: DescField, direction: Direction): Schema => {
-    const fallback = getOption(field, defaultOption);
-    const asDefault =
-      direction === 'request' && fallback !== '' ? { default: JSON.parse(fallback) } : {};
-    return { ...shapeOf(field, direction), ...asDefault };
+    const schema = { ...shapeOf(field, direction) };
+    const defaultJson = getOption(field, defaultOption);
+    if (direction === 'request' && defaultJson !== '') schema.default = JSON.parse(defaultJson);
+    return schema;
   };
   const shapeOf = (field: DescField, direction: Direction): Schema => {
     if (field.fieldKind === 'list')
@@ -135,15 +140,13 @@ export function createSchemaGenerator(
     }),
     responseField: (field) => member(field, 'response'),
     requestObject: (fields) => object(fields, 'request'),
-    components: () =>
-      Object.fromEntries(
-        (['request', 'response'] as const).flatMap((direction) =>
-          Array.from(
-            books[direction],
-            ([schema, built]) => [nameOf(schema, direction), built] as const,
-          ),
-        ),
-      ),
+    components: () => {
+      const schemas: Record<string, Schema> = {};
+      for (const direction of ['request', 'response'] as const)
+        for (const [message, schema] of books[direction])
+          schemas[nameOf(message, direction)] = schema;
+      return schemas;
+    },
   };
 }
 
@@ -175,10 +178,10 @@ function lengthBounds(field: DescField, direction: Direction): Schema {
   const { type, required } = rulesOf(field);
   const limits = type.case === 'repeated' ? type.value : undefined;
   const minItems = Math.max(Number(limits?.minItems ?? 0n), required ? 1 : 0);
-  return {
-    ...(minItems > 0 ? { minItems } : {}),
-    ...(limits?.maxItems ? { maxItems: Number(limits.maxItems) } : {}),
-  };
+  const bounds: Schema = {};
+  if (minItems > 0) bounds.minItems = minItems;
+  if (limits?.maxItems) bounds.maxItems = Number(limits.maxItems);
+  return bounds;
 }
 
 function scalarSchema(field: DescField, direction: Direction): Schema {
