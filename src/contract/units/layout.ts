@@ -68,11 +68,13 @@ function textPositionOf(
   names: readonly string[],
   firstCells: readonly string[],
 ): number {
+  const isOnlyColumn = names.length === 1;
   const hasStrings = fields.length === 0;
-  if (hasStrings && names.length === 1) return 0;
-  if (!hasStrings && (addressFields.length === 0 || fields.includes('url'))) return -1;
-  if (hasStrings || names.includes('url')) return names.indexOf('url');
-  if (names.length === 1) return isAddress(firstCells[0] ?? '') ? 0 : -1;
+  if (hasStrings) return isOnlyColumn ? 0 : names.indexOf('url');
+  const hasAddresses = addressFields.length > 0 && !fields.includes('url');
+  if (!hasAddresses) return -1;
+  if (names.includes('url')) return names.indexOf('url');
+  if (isOnlyColumn) return isAddress(firstCells[0] ?? '') ? 0 : -1;
   return firstCells.findIndex((cell) => isAddress(cell) && parseAddress(cell) !== null);
 }
 
@@ -88,14 +90,17 @@ export function problemsOfHeader(
   const { fields, title } = columns;
   const absentFields = fields.filter((field) => layout.positions.get(field)!.length === 0);
   const hint = hintOf(layout);
-  const problems: UnitProblem[] = absentFields
-    .filter((field) => lackingFields.has(field))
-    .map((field) => ({
+  const problems: UnitProblem[] = [];
+  for (const field of absentFields) {
+    if (!lackingFields.has(field)) continue;
+    const message = `The column '${field}' is missing${hint}`;
+    problems.push({
       row: 0,
       column: field,
       type: 'missing',
-      message: `The column '${field}' is missing${hint}`,
-    }));
+      message,
+    });
+  }
   for (const name of layout.unknown) {
     const suggestion = suggest(name, absentFields);
     if (suggestion === undefined || lackingFields.has(suggestion)) continue;
@@ -115,8 +120,9 @@ function hintOf({ separator, unknown }: Layout): string {
   if (separator !== undefined)
     return `. Separate columns by commas, not by ${JSON.stringify(separator)}`;
   if (unknown.length === 0) return '';
-  return `. The first line has ${unknown
-    .map((name) => JSON.stringify(name.slice(0, 40)))
-    .slice(0, 5)
-    .join(', ')}`;
+  const names = unknown.slice(0, maxHintNames).map((name) => JSON.stringify(name.slice(0, 40)));
+  return `. The first line has ${names.join(', ')}`;
 }
+
+/** Maximum names of the header in a hint. */
+const maxHintNames = 5;

@@ -10,9 +10,9 @@ const items = columns('mkta', 'variant_sold');
 describe('unitsOfLines()', () => {
   test('reads ids and addresses of products', () => {
     const lines = [
-      [1, 'B0GLN00001'],
-      [4, 'https://www.e.example.fr/dp/B0GLN00002'],
-    ] as const;
+      { line: 1, text: 'B0GLN00001' },
+      { line: 4, text: 'https://www.e.example.fr/dp/B0GLN00002' },
+    ];
     expect(unitsOfLines(pages, lines, { fills: { country: 'de' } })).toEqual({
       units: [
         { asin: 'B0GLN00001', country: 'de' },
@@ -25,10 +25,10 @@ describe('unitsOfLines()', () => {
 
   test('reads regions of some lines', () => {
     const lines = [
-      [1, '7/42, SG'],
-      [2, 'https://a.example.co.id/x-i.7.43'],
-      [3, '7.44'],
-    ] as const;
+      { line: 1, text: '7/42, SG' },
+      { line: 2, text: 'https://a.example.co.id/x-i.7.43' },
+      { line: 3, text: '7.44' },
+    ];
     expect(unitsOfLines(items, lines).units).toEqual([
       { item_id: '42', shop_id: '7', country: 'sg' },
       { item_id: '43', shop_id: '7', country: 'id' },
@@ -37,8 +37,8 @@ describe('unitsOfLines()', () => {
   });
 
   test('refuses another region than that of the address', () => {
-    const line = 'https://www.e.example.de/dp/B0GLN00001, fr';
-    expect(() => unitsOfLines(pages, [[1, line]])).toThrow(
+    const text = 'https://www.e.example.de/dp/B0GLN00001, fr';
+    expect(() => unitsOfLines(pages, [{ line: 1, text }])).toThrow(
       `'country' is "fr", but "de" in the address`,
     );
   });

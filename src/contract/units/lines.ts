@@ -10,7 +10,11 @@ import {
 } from './read-units.ts';
 
 /** A line of a text, without surrounding white space. */
-export type TextLine = readonly [line: number, text: string];
+export interface TextLine {
+  /** Number of the line, from 1. */
+  line: number;
+  text: string;
+}
 
 /** Lines of units, and where their first cell belongs. */
 export interface LineTable {
@@ -36,13 +40,10 @@ export function readLines(
   { layout, lines }: LineTable,
   options: ReadUnitsOptions,
 ): FileUnits {
-  const rows = lines.map(([line, text]) => ({ line, cells: cellsOfLine(columns, text) }));
+  const rows = lines.map(({ line, text }) => ({ line, cells: cellsOfLine(columns, text) }));
   const hasRegions = rows.some(({ cells }) => cells.length > 1);
-  return readRows(
-    columns,
-    { layout: hasRegions ? withRegion(layout, columns.regionField!, 1) : layout, rows },
-    options,
-  );
+  const rowLayout = hasRegions ? withRegion(layout, columns.regionField!, 1) : layout;
+  return readRows(columns, { layout: rowLayout, rows }, options);
 }
 
 /** Returns a layout with a column for the region. */
@@ -63,17 +64,16 @@ export const words = /^\p{L}+(?: \p{L}+)*$/u;
  * The line is one cell if it can be something else, such as an address with a comma or two ids.
  */
 export function cellsOfLine(columns: UnitColumns, line: string): string[] {
-  const [, item = '', region = ''] =
-    columns.regionField === undefined
-      ? []
-      : (lastSeparator.exec(line)?.map((cell) => cell.trim()) ?? []);
+  const { regionField, choices } = columns;
+  const match = regionField === undefined ? null : lastSeparator.exec(line);
+  if (match === null) return [line];
+  const item = match[1]!.trim();
+  const region = match[2]!.trim();
   if (region === '' || isItem(columns, region)) return [line];
-  const isRegion = namedChoice(region, columns.choices.get(columns.regionField!)!) !== undefined;
-  const isSplit = isRegion
-    ? canPrecedeRegion(columns, item, line)
-    : // Reported as an unknown region.
-      words.test(region) && isItem(columns, item) && !isItem(columns, line);
-  return isSplit ? [item, region] : [line];
+  const isRegion = namedChoice(region, choices.get(regionField!)!) !== undefined;
+  if (isRegion) return canPrecedeRegion(columns, item, line) ? [item, region] : [line];
+  const isUnknownRegion = words.test(region) && isItem(columns, item) && !isItem(columns, line);
+  return isUnknownRegion ? [item, region] : [line];
 }
 
 /** Returns false for an address that ends with the region, and for several cells. */

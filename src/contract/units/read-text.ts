@@ -29,14 +29,14 @@ export interface ReadTextOptions extends ReadUnitsOptions {
 export function readText(columns: UnitColumns, text: string, options: ReadTextOptions): FileUnits {
   const lines = nonBlankLines(text);
   const file = new TextEncoder().encode(text);
-  if (lines.length === 0) return readUnits(columns, file, options);
-  const first = lines[0]![1];
-  const delimiter = delimiterOf(first);
+  const [firstLine] = lines;
+  if (firstLine === undefined) return readUnits(columns, file, options);
+  const isList = isAddress(firstLine.text);
   if (columns.fields.length === 0) {
-    return isAddress(first)
-      ? unitsOfLines(columns, lines, options)
-      : readUnits(columns, file, options);
+    if (isList) return unitsOfLines(columns, lines, options);
+    return readUnits(columns, file, options);
   }
+  const delimiter = delimiterOf(firstLine.text);
   const readTable = () => {
     const [header, ...rows] = readCsv(file, { delimiter });
     return readRows(columns, { layout: layoutOf(columns, header!, rows[0]), rows }, options);
@@ -44,33 +44,30 @@ export function readText(columns: UnitColumns, text: string, options: ReadTextOp
   if (hasHeader(columns, lines)) return readTable();
   if (delimiter === '\t') {
     const rows = readCsv(file, { delimiter });
-    return readRows(
-      columns,
-      { layout: layoutOfCells(columns, rows, options.order), rows },
-      options,
-    );
+    const layout = layoutOfCells(columns, rows, options.order);
+    return readRows(columns, { layout, rows }, options);
   }
   const idLines = lines.flatMap((line) => separateIds(columns, line));
-  if (isAddress(first)) return unitsOfLines(columns, idLines, options);
+  if (isList) return unitsOfLines(columns, idLines, options);
   // Other columns without a tab are a file, which needs a header.
-  const firstCells = cellsOfLine(columns, idLines[0]![1]);
+  const firstCells = cellsOfLine(columns, idLines[0]!.text);
   if (firstCells.length === 1 && firstCells[0]!.includes(delimiter)) return readTable();
   const layout = layoutWithout(columns, options.order.slice(0, 1));
   return readLines(columns, { layout, lines: idLines }, options);
 }
 
 /** Returns a line for each id of a line that has several: "B0GLN01001, B0GLN01002". */
-function separateIds(columns: UnitColumns, [line, text]: TextLine): TextLine[] {
-  const cells = text.split(/[\s,;]+/).filter((cell) => cell !== '');
+function separateIds(columns: UnitColumns, line: TextLine): TextLine[] {
+  const cells = line.text.split(/[\s,;]+/).filter((cell) => cell !== '');
   const areIds = cells.every((cell) => !isAddress(cell) && isItem(columns, cell));
-  return areIds ? cells.map((cell): TextLine => [line, cell]) : [[line, text]];
+  return areIds ? cells.map((cell) => ({ line: line.line, text: cell })) : [line];
 }
 
 function nonBlankLines(text: string): TextLine[] {
   return text
     .split(/\r\n?|\n/)
-    .map((line, at): TextLine => [at + 1, line.replace('\ufeff', '').trim()])
-    .filter(([, line]) => line !== '');
+    .map((line, at) => ({ line: at + 1, text: line.replace('\ufeff', '').trim() }))
+    .filter((line) => line.text !== '');
 }
 
 /** Returns the separator of the columns in a line; a comma if it has none. */
@@ -80,7 +77,7 @@ const delimiterOf = (line: string): string =>
 /** Returns whether the first line of a text names fields, or an address of a product. */
 export function isTable(columns: UnitColumns, text: string): boolean {
   const lines = nonBlankLines(text);
-  return isProductAddress(columns, lines[0]?.[1] ?? '') || hasHeader(columns, lines);
+  return isProductAddress(columns, lines[0]?.text ?? '') || hasHeader(columns, lines);
 }
 
 const isProductAddress = (columns: UnitColumns, cell: string): boolean =>
@@ -89,8 +86,8 @@ const isProductAddress = (columns: UnitColumns, cell: string): boolean =>
 /** Returns whether the first line names fields, or titles a column of addresses: "Product link". */
 function hasHeader(columns: UnitColumns, [first, ...rows]: readonly TextLine[]): boolean {
   if (first === undefined) return false;
-  const delimiter = delimiterOf(first[1]);
-  const cellsOf = ([, line]: TextLine) => line.split(delimiter).map((cell) => cell.trim());
+  const delimiter = delimiterOf(first.text);
+  const cellsOf = ({ text }: TextLine) => text.split(delimiter).map((cell) => cell.trim());
   const titles = cellsOf(first);
   if (isHeader(columns, titles)) return true;
   const [firstRow] = rows.slice(0, 1).map(cellsOf);

@@ -57,9 +57,10 @@ export function readUnits(
   if (maxRows !== undefined && rows.length > maxRows)
     throw fileError('too_long', `The file has more than ${maxRows} rows`);
   const isList = isAddress(header.cells[0]!);
-  if (isList)
-    return readRows(columns, { layout: listLayout(columns), rows: [header, ...rows] }, options);
-  return readRows(columns, { layout: layoutOf(columns, header, rows[0]), rows }, options);
+  const table = isList
+    ? { layout: listLayout(columns), rows: [header, ...rows] }
+    : { layout: layoutOf(columns, header, rows[0]), rows };
+  return readRows(columns, table, options);
 }
 
 /** Reads the rows of a file; a header of one cell may separate its names by semicolons. */
@@ -143,27 +144,21 @@ function readFields(
     const { unit, problems: rowProblems } = readUnit;
     units.push(withFills(unit, fills));
     if (rowProblems.length === 0) reportLacking(columns, readUnit, absentFields, lackingFields);
-    const reported = [
-      ...rowProblems,
-      ...checkUnit(unit).filter(isOfOtherColumn(rowProblems)),
-    ].filter(
+    const isReadable = rowProblems.length === 0;
+    const columnsWithProblems = new Set(rowProblems.map(({ column }) => column));
+    const unitProblems = checkUnit(unit).filter(({ column }) => !columnsWithProblems.has(column));
+    for (const problem of [...rowProblems, ...unitProblems]) {
       // The header reports a missing column once, and a row what keeps its fields from being read.
-      ({ type, column }) =>
-        type !== 'missing' || (rowProblems.length === 0 && !lackingFields.has(column!)),
-    );
-    problems.push(...reported.map((problem) => ({ row: at + 1, line: row.line, ...problem })));
+      const isReported = !isReadable || lackingFields.has(problem.column!);
+      if (problem.type === 'missing' && isReported) continue;
+      problems.push({ row: at + 1, line: row.line, ...problem });
+    }
     if (problems.length >= maxProblems) break;
   }
   const allProblems = [...problemsOfHeader(columns, layout, lackingFields), ...problems];
   if (allProblems.length > 0) throw new UnitsError(allProblems.slice(0, maxProblems));
   if (rows.length === 0) throw noRows();
   return { units, lines: rows.map(({ line }) => line), ignored: unknown };
-}
-
-/** Returns the predicate of problems whose column has no problem yet. */
-function isOfOtherColumn(problems: readonly ColumnProblem[]): (problem: ColumnProblem) => boolean {
-  const columns = new Set(problems.map(({ column }) => column));
-  return ({ column }) => !columns.has(column);
 }
 
 /**

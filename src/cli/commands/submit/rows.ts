@@ -1,5 +1,6 @@
 import { csvField } from '../../../base/csv.ts';
 import { isObject, type Json } from '../../../base/json.ts';
+import type { TextLine } from '../../../contract/units/lines.ts';
 import { UsageError } from '../exit.ts';
 
 export const formats = ['csv', 'json', 'jsonl', 'lines'] as const;
@@ -12,7 +13,7 @@ export type Content =
   | { format: 'csv'; text: string }
   | { format: 'json'; value: Json }
   | { format: 'jsonl'; values: { line: number; value: Json }[] }
-  | { format: 'lines'; lines: [line: number, content: string][] };
+  | { format: 'lines'; lines: TextLine[] };
 
 /** Detects the format of a file by its extension, or else by its first characters. */
 export function formatOf(name: string, text: string): UnitFileFormat {
@@ -38,13 +39,13 @@ export function parseContent(name: string, text: string, format: UnitFileFormat)
     case 'jsonl':
       return {
         format,
-        values: numbered(clean).map(([line, content]) => ({
+        values: numbered(clean).map(({ line, text: json }) => ({
           line,
-          value: parseJson(`${name}:${line}`, content),
+          value: parseJson(`${name}:${line}`, json),
         })),
       };
     case 'lines':
-      return { format, lines: numbered(clean).map(([line, content]) => [line, content.trim()]) };
+      return { format, lines: numbered(clean) };
   }
 }
 
@@ -67,11 +68,12 @@ export function toCsv(name: string, values: readonly Json[]): string {
     .join('');
 }
 
-function numbered(text: string): [line: number, content: string][] {
+/** Returns the lines of a text that are not blank. */
+function numbered(text: string): TextLine[] {
   return text
     .split(/\r?\n/)
-    .map((content, at): [number, string] => [at + 1, content])
-    .filter(([, content]) => content.trim() !== '');
+    .map((line, at) => ({ line: at + 1, text: line.trim() }))
+    .filter((line) => line.text !== '');
 }
 
 function parseJson(name: string, text: string): Json {
