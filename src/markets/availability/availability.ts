@@ -114,11 +114,15 @@ function phraseAt(
   plainTokens: readonly string[],
   start: number,
 ): { kind: WordKind; length: number } | null {
-  const lengths = [tokens, plainTokens].map((some) => maxPhraseTokens.get(some[start]!) ?? 0);
-  const longest = Math.min(Math.max(...lengths), tokens.length - start);
+  const maxTokens = Math.max(
+    maxPhraseTokens.get(tokens[start]!) ?? 0,
+    maxPhraseTokens.get(plainTokens[start]!) ?? 0,
+  );
+  const longest = Math.min(maxTokens, tokens.length - start);
   for (let length = longest; length > 0; length -= 1) {
-    const phraseIn = (some: readonly string[]) => some.slice(start, start + length).join(' ');
-    const kind = kinds.get(phraseIn(tokens)) ?? kinds.get(phraseIn(plainTokens));
+    const phrase = tokens.slice(start, start + length).join(' ');
+    const plainPhrase = plainTokens.slice(start, start + length).join(' ');
+    const kind = kinds.get(phrase) ?? kinds.get(plainPhrase);
     if (kind !== undefined) return { kind, length };
   }
   return null;
@@ -205,11 +209,11 @@ function readNegation(clause: Clause): Meaning {
   const negators = terms.filter(({ kind }) => kind === 'not' || kind === 'notAfter');
   if (negators.length !== 1 || hasAny(clause, 'gone', 'few', 'store', 'preorder', 'backorder'))
     return 'unknown';
+  if (count === undefined) return isNegated(clause) ? 'out' : 'unknown';
   // "plus de 10 disponibles": more than 10.
-  const isComparison = terms[terms.findIndex(({ kind }) => kind === 'not') + 1]?.kind === 'number';
-  if (count !== undefined)
-    return isComparison && count > 0 && kinds.has('stock') ? 'in' : 'unknown';
-  return isNegated(clause) ? 'out' : 'unknown';
+  const negator = terms.findIndex(({ kind }) => kind === 'not');
+  const isComparison = terms[negator + 1]?.kind === 'number';
+  return isComparison && count > 0 && kinds.has('stock') ? 'in' : 'unknown';
 }
 
 function readGone(clause: Clause): Meaning {
@@ -289,18 +293,29 @@ function isBesideSoldOut(sentence: Sentence): boolean {
   );
 }
 
-/** Names of schema.org by the meaning that they need, and those that may stand beside it. */
-const schemaMeanings: readonly (readonly [
-  name: string,
-  meaning: Meaning,
-  beside: readonly Meaning[],
-])[] = [
-  ['OutOfStock', 'out', ['future', 'neutral']],
-  ['PreOrder', 'preorder', ['in', 'neutral', 'future']],
-  ['BackOrder', 'backorder', ['in', 'neutral']],
-  ['InStoreOnly', 'pickup', ['in', 'store', 'neutral']],
-  ['InStock', 'in', ['store', 'neutral']],
+/** A name of schema.org, the meaning that it needs, and those that may stand beside it. */
+interface StateRule {
+  name: string;
+  needs: Meaning;
+  allows: readonly Meaning[];
+}
+
+const stateRules: readonly StateRule[] = [
+  { name: 'OutOfStock', needs: 'out', allows: ['future', 'neutral'] },
+  { name: 'PreOrder', needs: 'preorder', allows: ['in', 'neutral', 'future'] },
+  { name: 'BackOrder', needs: 'backorder', allows: ['in', 'neutral'] },
+  { name: 'InStoreOnly', needs: 'pickup', allows: ['in', 'store', 'neutral'] },
+  { name: 'InStock', needs: 'in', allows: ['store', 'neutral'] },
 ];
+
+/** Returns the name of schema.org for the meanings of a text. Null if they fit none. */
+function stateOf(meanings: ReadonlySet<Meaning>): string | null {
+  const rule = stateRules.find(({ needs, allows }) => {
+    const isAllowed = (meaning: Meaning) => meaning === needs || allows.includes(meaning);
+    return meanings.has(needs) && [...meanings].every(isAllowed);
+  });
+  return rule?.name ?? null;
+}
 
 /** Label of the number of an item, not a negation: "Item No. 12". */
 const itemNumber = /(?<!in )\b(?:item|product|article|stock|part|model) no\./i;
@@ -309,27 +324,30 @@ const itemNumber = /(?<!in )\b(?:item|product|article|stock|part|model) no\./i;
  * Returns the schema.org name of a text in a language of the vocabulary, if the whole text fits.
  */
 function readText(text: string): string | null {
-  if (itemNumber.test(text)) return null;
-  // A question, a cross, a negative number, and a cut text.
-  if (/[?？…✗✘❌🚫]|\.\.|(?<!\S)[-−]\d/u.test(text) || text.length > maxLength) return null;
-  const sentences = plainText(text)
+  if (text.length > maxLength || unclearText.test(text) || itemNumber.test(text)) return null;
+  const sentences = sentencesOf(text);
+  const isSoldOut = sentences.some(saysSoldOut);
+  const meanings = new Set<Meaning>();
+  for (const sentence of sentences) {
+    if (isSoldOut && !saysSoldOut(sentence) && isBesideSoldOut(sentence)) continue;
+    for (const { meaning } of sentence) meanings.add(meaning);
+  }
+  return stateOf(meanings);
+}
+
+/** A question, a cross, a negative number, or a cut text. */
+const unclearText = /[?？…✗✘❌🚫]|\.\.|(?<!\S)[-−]\d/u;
+
+const saysSoldOut = (sentence: Sentence) => sentence.some(({ meaning }) => meaning === 'out');
+
+function sentencesOf(text: string): Sentence[] {
+  const texts = plainText(text)
     // "queda(n)"
     .replace(/(?<=\p{L})\(\p{L}{1,2}\)/gu, '')
     // "0 szt. na stanie"
     .replace(/(?<=\d\s?\p{L}{2,3})\.(?=\s)/gu, '')
-    .split(/[.](?!\d)|[!;|•·。！；\n]/)
-    .map(readSentence);
-  const isSoldOut = sentences.some((sentence) => sentence.some(({ meaning }) => meaning === 'out'));
-  const meanings = new Set<Meaning>();
-  for (const sentence of sentences) {
-    const isOut = sentence.some(({ meaning }) => meaning === 'out');
-    if (isSoldOut && !isOut && isBesideSoldOut(sentence)) continue;
-    for (const { meaning } of sentence) meanings.add(meaning);
-  }
-  const fits = ([, meaning, beside]: (typeof schemaMeanings)[number]) =>
-    meanings.has(meaning) &&
-    [...meanings].every((other) => other === meaning || beside.includes(other));
-  return schemaMeanings.find(fits)?.[0] ?? null;
+    .split(/[.](?!\d)|[!;|•·。！；\n]/);
+  return texts.map(readSentence);
 }
 
 /**

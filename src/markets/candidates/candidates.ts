@@ -111,51 +111,60 @@ function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): Fie
   const sourcesOf = (group: readonly Candidate[]) => [
     ...new Set(group.map(({ source }) => source)),
   ];
-  const confirmed = [...groups.values()].filter(
+  const agreeingGroups = [...groups.values()].filter(
     (group) => sourcesOf(group).length >= neededSources,
   );
-  if (confirmed.length > 1) return { ...nothing, contradictions: candidates };
-  const [group] = confirmed;
+  if (agreeingGroups.length > 1) return { ...nothing, contradictions: candidates };
+  const [group] = agreeingGroups;
   if (group === undefined) return nothing;
   const [first] = group as [Candidate];
-  const contradictions = candidates.filter(
+  const isContradicted = candidates.some(
     ({ isMarked, value }) => isMarked && keyOf(value) !== keyOf(first.value),
   );
-  if (contradictions.length > 0) return { ...nothing, contradictions: candidates };
-  const currency = group.find((one) => one.currency !== null)?.currency ?? null;
+  if (isContradicted) return { ...nothing, contradictions: candidates };
+  const currency = firstCurrency(group);
   return {
     ...resolutionOf({ ...first, currency }),
     from: `${first.rung}: ${sourcesOf(group).join(', ')}`,
   };
 }
 
+const firstCurrency = (candidates: readonly Candidate[]): string | null =>
+  candidates.find(({ currency }) => currency !== null)?.currency ?? null;
+
+/** Returns the first candidate with a value among its alternatives. */
+const findAlternative = (
+  candidates: readonly Candidate[],
+  key: string,
+  { keyOf }: CandidateRule,
+): Candidate | undefined =>
+  candidates.find(({ alternatives }) => alternatives.some((value) => keyOf(value) === key));
+
 /** Decides between formats of structured data and the value that the page marks. */
 function confirmed(
   stated: readonly Candidate[],
   marked: Candidate,
-  { keyOf, marked: effect }: CandidateRule,
+  rule: CandidateRule,
 ): FieldResolution {
-  const key = keyOf(marked.value);
-  const different = stated.filter(({ value }) => !isEmpty(value) && keyOf(value) !== key);
+  const key = rule.keyOf(marked.value);
+  const readable = stated.filter(({ value }) => !isEmpty(value));
+  const different = readable.filter(({ value }) => rule.keyOf(value) !== key);
   const contradictions = different.length > 0 ? [...different, marked] : [];
-  const same = stated.find(({ value }) => !isEmpty(value) && keyOf(value) === key);
+  const same = readable.find(({ value }) => rule.keyOf(value) === key);
   if (same !== undefined) return resolutionOf(same, contradictions);
-  const offered = stated.find(({ alternatives }) =>
-    alternatives.some((value) => keyOf(value) === key),
-  );
-  const currency = marked.currency ?? stated.find((one) => one.currency !== null)?.currency ?? null;
+  const offered = findAlternative(stated, key, rule);
+  const currency = marked.currency ?? firstCurrency(stated);
   if (offered !== undefined) {
-    const from = `${offered.source}, page: ${marked.source}`;
     return {
-      ...nothing,
       value: marked.value,
       rung: 'structured',
-      from,
+      from: `${offered.source}, page: ${marked.source}`,
       currency,
+      contradictions: [],
     };
   }
-  const [first] = stated.filter(({ value }) => !isEmpty(value));
-  if (effect === 'agrees' && first !== undefined) return resolutionOf(first);
+  const [first] = readable;
+  if (rule.marked === 'agrees' && first !== undefined) return resolutionOf(first);
   return resolutionOf({ ...marked, currency }, contradictions);
 }
 
@@ -169,16 +178,14 @@ function otherOffer(
   if (isEmpty(value)) return null;
   const key = rule.keyOf(value);
   if (stated.some((one) => !isEmpty(one.value) && rule.keyOf(one.value) === key)) return null;
-  const offered = stated.find(({ alternatives }) =>
-    alternatives.some((one) => rule.keyOf(one) === key),
-  );
+  const offered = findAlternative(stated, key, rule);
   if (offered === undefined) return null;
   return {
-    ...nothing,
     value,
     rung: 'structured',
     from: `${offered.source}, ${from}`,
     currency: currency ?? offered.currency,
+    contradictions: [],
   };
 }
 
@@ -218,24 +225,33 @@ export function resolve(field: string, candidates: readonly Candidate[]): FieldR
   const readable = stated.filter(({ value }) => !isEmpty(value));
   const [first] = readable;
   const marked = lower.find(({ isMarked }) => isMarked);
-  const hasReading = stated.some(
-    ({ value, alternatives }) => !isEmpty(value) || alternatives.length > 0,
-  );
-  if (marked !== undefined && hasReading) return confirmed(stated, marked, rule);
+  const hasStatedValue = first !== undefined || stated.some(hasAlternatives);
+  if (marked !== undefined && hasStatedValue) return confirmed(stated, marked, rule);
   if (first === undefined) return agreed(lower, rule);
   const supportedOffer = rule.marked === 'wins' ? otherOffer(stated, lower, rule) : null;
   if (supportedOffer !== null) return supportedOffer;
-  const keys = new Set(readable.map(({ value }) => rule.keyOf(value)));
   if (rule.disagreement === 'first') return resolutionOf(first);
-  if (keys.size === 1) {
-    const visible = candidates.filter(({ source }) => source === visibleSource);
-    const contradictions = contradicting(first, { lower, visible }, rule);
-    const currencies = readable.map((candidate) => candidate.currency);
-    const currency = onlyOf(currencies.filter((stated) => stated !== null));
-    if (contradictions.length === 0) return resolutionOf({ ...first, currency });
-    return { ...nothing, contradictions: [first, ...contradictions] };
-  }
+  const keys = new Set(readable.map(({ value }) => rule.keyOf(value)));
+  if (keys.size > 1) return supportedFormat(readable, lower, rule);
+  const visible = candidates.filter(({ source }) => source === visibleSource);
+  const contradictions = contradicting(first, { lower, visible }, rule);
+  if (contradictions.length > 0) return { ...nothing, contradictions: [first, ...contradictions] };
+  const currencies = readable.map(({ currency }) => currency);
+  const currency = onlyOf(currencies.filter((code) => code !== null));
+  return resolutionOf({ ...first, currency });
+}
+
+const hasAlternatives = ({ alternatives }: Candidate) => alternatives.length > 0;
+
+/** Returns the value of formats that disagree with which the page agrees. */
+function supportedFormat(
+  readable: readonly Candidate[],
+  lower: readonly Candidate[],
+  rule: CandidateRule,
+): FieldResolution {
   const supported = agreed([...lower, ...readable], rule);
-  const isSeen = lower.some(({ value }) => rule.keyOf(value) === rule.keyOf(supported.value));
-  return supported.value !== null && isSeen ? supported : { ...nothing, contradictions: readable };
+  const key = rule.keyOf(supported.value);
+  const isOnPage = lower.some(({ value }) => rule.keyOf(value) === key);
+  if (supported.value !== null && isOnPage) return supported;
+  return { ...nothing, contradictions: readable };
 }

@@ -33,13 +33,17 @@ function addressFault(
   if (checkAddress.test(hostAndPath)) return new Fault('page_blocked', `${points}: a robot check`);
   if (loginAddress.test(hostAndPath)) return new Fault('page_login', `${points}: a login`);
   const isElsewhere =
-    isOtherRegion(target) || isOtherCountry(requested?.hostname ?? '', target.hostname);
-  if (chooserAddress.test(hostAndPath) || isElsewhere)
-    return new Fault('page_region', `${points}: another region than the requested one`);
+    chooserAddress.test(hostAndPath) ||
+    isOtherRegion(target) ||
+    isOtherCountry(requested?.hostname ?? '', target.hostname);
+  if (isElsewhere) return otherRegionFault(points);
   if (missingAddress.test(target.pathname))
     return new Fault('page_not_found', `${points}: a "not found" page`);
   return null;
 }
+
+const otherRegionFault = (points: string) =>
+  new Fault('page_region', `${points}: another region than the requested one`);
 
 /**
  * Returns the fault for a redirect that is not followed: that of addressFault(), otherwise
@@ -87,8 +91,9 @@ const unknownSite = 'http://site.invalid/';
  */
 export function refreshFault(page: HtmlPage): Fault | null {
   const address = refreshAddress(page);
-  const target = address === null ? null : URL.parse(address, unknownSite);
-  if (address === null || target === null) return null;
+  if (address === null) return null;
+  const target = URL.parse(address, unknownSite);
+  if (target === null) return null;
   const points = `the site sent a page that forwards to ${brief(address)}`;
   return addressFault(points, null, target) ?? new Fault('page_failed', points);
 }
@@ -100,6 +105,8 @@ const homePath =
 /** Returns true for the address of the first page of a site. Parameters can name another page. */
 export const isHomePath = ({ pathname, search }: URL): boolean =>
   search === '' && homePath.test(pathname);
+
+/** Query parameters that are the words of a search, and segments of the paths of searches. */
 const searchParameters =
   /^(?:q|k|s|st|text|term|terms|query|keywords?|search\w*|\w*search|suche?|recherche)$/i;
 const searchSegments = /^(?:\w*search\w*|suche?|recherche|buscar?|ricerca|zoeken)$/i;
@@ -165,8 +172,9 @@ const maxMark = 2;
 /** Returns true if a path ends with a name. */
 function isEnd(name: string | undefined, segments: readonly string[]): boolean {
   if (name === undefined) return false;
-  const [last, before] = [segments.at(-1), segments.at(-2)];
-  return last === name || (before === name && last!.length <= maxMark);
+  const last = segments.at(-1);
+  if (last === name) return true;
+  return segments.at(-2) === name && last!.length <= maxMark;
 }
 
 /**
@@ -175,19 +183,32 @@ function isEnd(name: string | undefined, segments: readonly string[]): boolean {
  * the same item, variant, and words of a search. A search, another id, and other words can be
  * another page.
  */
-export function isSamePage(requested: URL, target: URL): boolean {
-  const [one, other] = [namesOf(requested), namesOf(target)];
-  if (other.isSearch && !one.isSearch) return false;
-  const hasOtherTerm = [...one.terms].some(
-    ([name, value]) => (other.terms.get(name) ?? value) !== value,
-  );
-  if (hasOtherTerm) return false;
-  if (one.path === other.path)
-    return [...one.parameters].every(([name, value]) => other.parameters.get(name) === value);
-  const words = [other.path, ...other.parameters.values()].join(' ');
-  if ([...one.ids].some((id) => hasId(words, id))) return true;
-  if (one.ids.size > 0 && other.ids.size > 0) return false;
-  return one.parameters.size === 0 && isEnd(one.segments.at(-1), other.segments);
+export function isSamePage(requestedUrl: URL, targetUrl: URL): boolean {
+  const requested = namesOf(requestedUrl);
+  const target = namesOf(targetUrl);
+  if (target.isSearch && !requested.isSearch) return false;
+  if (hasOtherTerm(requested, target)) return false;
+  if (requested.path === target.path) return hasParameters(target, requested);
+  const targetWords = [target.path, ...target.parameters.values()].join(' ');
+  if ([...requested.ids].some((id) => hasId(targetWords, id))) return true;
+  if (requested.ids.size > 0 && target.ids.size > 0) return false;
+  return requested.parameters.size === 0 && isEnd(requested.segments.at(-1), target.segments);
+}
+
+/** Returns true if an address has other words of a search than the requested one. */
+function hasOtherTerm(requested: AddressNames, target: AddressNames): boolean {
+  for (const [name, value] of requested.terms) {
+    const targetValue = target.terms.get(name);
+    if (targetValue !== undefined && targetValue !== value) return true;
+  }
+  return false;
+}
+
+/** Returns true if an address has the parameters of the requested one that name an item. */
+function hasParameters(target: AddressNames, requested: AddressNames): boolean {
+  for (const [name, value] of requested.parameters)
+    if (target.parameters.get(name) !== value) return false;
+  return true;
 }
 
 /**
@@ -201,8 +222,7 @@ export function movedFault(requested: URL, target: URL): Fault | null {
   const isElsewhere =
     isOtherCountry(requested.hostname, target.hostname) ||
     isOtherLocale(requested.pathname, target.pathname);
-  if (isElsewhere)
-    return new Fault('page_region', `${points}: another region than the requested one`);
+  if (isElsewhere) return otherRegionFault(points);
   if (isSamePage(requested, target)) return null;
   const fault = addressFault(points, requested, target);
   if (fault !== null) return fault;
