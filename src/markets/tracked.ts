@@ -52,17 +52,21 @@ export function valueAt(record: Json | undefined, path: string): Json | undefine
 
 /** Returns the lowest of the known prices, or null if none is known. */
 export function lowestPrice(prices: readonly (number | null)[]): number | null {
-  const statedPrices = prices.filter((price) => price !== null);
-  return statedPrices.length === 0
-    ? null
-    : statedPrices.reduce((lowest, price) => Math.min(lowest, price));
+  let lowest: number | null = null;
+  for (const price of prices)
+    if (price !== null && (lowest === null || price < lowest)) lowest = price;
+  return lowest;
 }
 
 /** Returns the sum of the pieces in stock, or null if there are none to add, or one is unknown. */
 export function totalStock(stocks: readonly (number | null)[]): number | null {
-  const statedStocks = stocks.map(unlessNegative).filter((stock) => stock !== null);
-  if (stocks.length === 0 || statedStocks.length < stocks.length) return null;
-  return statedStocks.reduce((sum, stock) => sum + stock, 0);
+  if (stocks.length === 0) return null;
+  let sum = 0;
+  for (const stock of stocks.map(unlessNegative)) {
+    if (stock === null) return null;
+    sum += stock;
+  }
+  return sum;
 }
 
 /** Returns a price or a number of pieces. Null for a negative one, which sites write for none. */

@@ -135,8 +135,9 @@ function isComplete({ data }: JsonObject): boolean {
 export function stockOf(model: JsonObject, item: JsonObject): number | null {
   if (item.is_hide_stock === true) return null;
   const stock = firstInteger(model.stock, model.normal_stock);
-  const capped = (model.normal_stock ?? model.price ?? null) === null;
-  return stock === null || stock < 0 || (capped && stock > 0) ? null : stock;
+  if (stock === null || stock < 0) return null;
+  const isCapped = (model.normal_stock ?? model.price ?? null) === null;
+  return isCapped && stock > 0 ? null : stock;
 }
 
 function modelOf(model: JsonObject, item: JsonObject): JsonObject {
@@ -155,18 +156,16 @@ function modelOf(model: JsonObject, item: JsonObject): JsonObject {
 function displayPrice({ item, price }: ItemPage): JsonObject {
   const priceRange = object(price.price);
   const mask = text(priceRange.price_mask) ?? text(item.hidden_price_display);
-  const lowest =
-    [priceRange.single_value, priceRange.range_min, item.price, item.price_min]
-      .map(unscaled)
-      .find(Boolean) ?? null;
+  const prices = [priceRange.single_value, priceRange.range_min, item.price, item.price_min];
+  const lowest = prices.map(unscaled).find(Boolean) ?? null;
   const visiblePrice = mask === null && price.hide_price !== true ? lowest : null;
+  const itemDiscount = visiblePrice === null ? null : discountPercent(item.raw_discount);
+  const { show_final_price_indicator: isFinal } = price;
   const translated = object(price.discount_text);
   const buyer = object(translated.buyer_translated_text);
   return {
     currency: text(item.currency),
-    discount:
-      discountPercent(price.discount) ??
-      (visiblePrice === null ? null : discountPercent(item.raw_discount)),
+    discount: discountPercent(price.discount) ?? itemDiscount,
     discountPrice: visiblePrice === null ? null : String(visiblePrice),
     discountText: {
       text: text(price.discount_text) ?? text(translated.text),
@@ -176,10 +175,7 @@ function displayPrice({ item, price }: ItemPage): JsonObject {
         translatedText: text(buyer.translated_text),
       },
     },
-    displayFinalPriceIcon:
-      typeof price.show_final_price_indicator === 'boolean'
-        ? price.show_final_price_indicator
-        : null,
+    displayFinalPriceIcon: typeof isFinal === 'boolean' ? isFinal : null,
     priceMask: mask,
   };
 }

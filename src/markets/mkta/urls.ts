@@ -41,14 +41,16 @@ export interface ParsedUrl {
 }
 
 function regionOf(host: string): string {
-  const found = Object.entries(regions).filter(([, { suffix }]) => host.endsWith(suffix));
-  found.sort(([, one], [, other]) => other.suffix.length - one.suffix.length);
-  const [region] = found[0] ?? [];
-  if (region === undefined) {
-    const suffixes = Object.values(regions).map(({ suffix }) => suffix);
-    throw new Error(`the host ${host} ends in none of ${suffixes.join(', ')}`);
+  let found: string | undefined;
+  let longest = 0;
+  for (const [region, { suffix }] of Object.entries(regions)) {
+    if (!host.endsWith(suffix) || suffix.length <= longest) continue;
+    found = region;
+    longest = suffix.length;
   }
-  return region;
+  if (found !== undefined) return found;
+  const suffixes = Object.values(regions).map(({ suffix }) => suffix);
+  throw new Error(`the host ${host} ends in none of ${suffixes.join(', ')}`);
 }
 
 const orders: readonly string[] = ['asc', 'desc'];
@@ -148,16 +150,18 @@ export function productPage({ shop_id, item_id }: JsonObject): BrowserPage {
  */
 export function searchPage(input: JsonObject, page: number): BrowserPage {
   const { category_id, keyword } = input;
-  const query = new URLSearchParams(category_id === undefined ? { keyword: String(keyword) } : {});
+  const isCategory = category_id !== undefined;
+  const query = new URLSearchParams();
+  if (!isCategory) query.set('keyword', String(keyword));
   for (const [parameter, name] of Object.entries({ sortBy: 'by', order: 'order', ...filters })) {
     if (input[name] !== undefined) query.set(parameter, String(input[name]));
   }
   query.set('page', String(page));
-  const path = category_id === undefined ? '/search' : `/all-cat.${category_id}`;
+  const path = isCategory ? `/all-cat.${category_id}` : '/search';
   return {
     path: `${path}?${query}`,
     take: 'response',
-    same: [category_id === undefined ? 'keyword' : 'match_id'],
+    same: [isCategory ? 'match_id' : 'keyword'],
   };
 }
 

@@ -63,12 +63,12 @@ const priceIds = [
   'actualPriceValue',
   'usedPrice',
 ];
-/** Selectors of the blocks of books that contain a price. */
-const bookBlocks: readonly (readonly [string, string])[] = [
-  ['buyNewSection', '.offer-price'],
-  ['buybox', '.kindle-price .a-color-price'],
-  ['buybox', '.offer-price'],
-  ['usedBuySection', '.offer-price'],
+/** Ids of the blocks of books that contain a price, and selectors of the price in them. */
+const bookPrices = [
+  { blockId: 'buyNewSection', selector: '.offer-price' },
+  { blockId: 'buybox', selector: '.kindle-price .a-color-price' },
+  { blockId: 'buybox', selector: '.offer-price' },
+  { blockId: 'usedBuySection', selector: '.offer-price' },
 ];
 
 const originalIds = ['listPrice', 'digital-list-price', 'priceblock_strikeprice'];
@@ -122,61 +122,62 @@ function isOfOtherProduct(element: Element): boolean {
 }
 
 function blockPrices(page: HtmlPage): Priced[] {
-  return blockIds.flatMap((id) =>
-    allById(page, id).flatMap((block) => {
-      for (const selector of toPay) {
-        const element = findAll(block, selector).find(
-          (candidate) =>
-            !isUnitPrice(candidate) && attribute(candidate, 'data-a-strike') !== 'true',
-        );
-        const text = priceText(element);
-        if (element && text !== null) return [{ kind: offerKind(element), text, block }];
-      }
-      return [];
-    }),
-  );
+  const blocks = blockIds.flatMap((id) => allById(page, id));
+  return blocks.map(blockPrice).filter((price) => price !== null);
+}
+
+/** Returns the price to pay within a block. */
+function blockPrice(block: Element): Priced | null {
+  for (const selector of toPay) {
+    const element = findAll(block, selector).find(
+      (candidate) => !isUnitPrice(candidate) && attribute(candidate, 'data-a-strike') !== 'true',
+    );
+    const text = priceText(element);
+    if (element && text !== null) return { kind: offerKind(element), text, block };
+  }
+  return null;
 }
 
 function olderPrices(page: HtmlPage): Priced[] {
-  const single = priceIds.flatMap((id) => allById(page, id));
-  const inBooks = bookBlocks.flatMap(([id, selector]) =>
-    findAll(byId(page, id), selector)
-      .filter((element) => offerKind(element) !== 'member')
-      .slice(0, 1),
-  );
+  const elements = priceIds.flatMap((id) => allById(page, id));
+  for (const { blockId, selector } of bookPrices) {
+    const inBlock = findAll(byId(page, blockId), selector);
+    const element = inBlock.find((candidate) => offerKind(candidate) !== 'member');
+    if (element !== undefined) elements.push(element);
+  }
   const anywhere = findAll(page.root, '.priceToPay, .apexPriceToPay').filter(
     (element) => !isOfOtherProduct(element) && !isPerUnit(element),
   );
-  return [...single, ...inBooks, ...anywhere].flatMap((element) => {
+  const prices: Priced[] = [];
+  for (const element of [...elements, ...anywhere]) {
     const text = priceText(element);
     const kind = element.attribs.id === 'usedPrice' ? 'used' : offerKind(element);
-    return text === null ? [] : [{ kind, text, block: element }];
-  });
+    if (text !== null) prices.push({ kind, text, block: element });
+  }
+  return prices;
 }
 
 /** Returns the prices in the page's script data. */
 function dataPrices(page: HtmlPage): Priced[] {
-  const options = findAll(page.root, '.twister-plus-buying-options-price-data').flatMap((element) =>
-    Object.values(object(parseJson(words(element) ?? ''))).flatMap((group) => objects(group)),
-  );
-  const fromOptions = options.flatMap((option): Priced[] => {
-    const displayPrice = text(option.displayPrice);
-    return displayPrice === null
-      ? []
-      : [{ kind: kindNamed(text(option.buyingOptionType) ?? ''), text: displayPrice }];
-  });
-  const inputs = findAll(page.root, 'input[name*="customerVisiblePrice][displayString]"]').flatMap(
-    (input): Priced[] => {
-      const displayString = attribute(input, 'value');
-      return displayString === null ? [] : [{ kind: offerKind(input), text: displayString }];
-    },
-  );
+  const prices: Priced[] = [];
+  for (const element of findAll(page.root, '.twister-plus-buying-options-price-data')) {
+    const groups = Object.values(object(parseJson(words(element) ?? '')));
+    for (const option of groups.flatMap(objects)) {
+      const displayPrice = text(option.displayPrice);
+      const kind = kindNamed(text(option.buyingOptionType) ?? '');
+      if (displayPrice !== null) prices.push({ kind, text: displayPrice });
+    }
+  }
+  for (const input of findAll(page.root, 'input[name*="customerVisiblePrice][displayString]"]')) {
+    const displayString = attribute(input, 'value');
+    if (displayString !== null) prices.push({ kind: offerKind(input), text: displayString });
+  }
   const metrics = byId(page, 'cerberus-data-metrics');
   const code = attribute(metrics, 'data-asin-currency-code');
   const amount = datumAmount(attribute(metrics, 'data-asin-price'), code);
-  const measured: Priced[] =
-    amount === null || code === null ? [] : [{ kind: 'new', text: `${code} ${amount.toFixed(2)}` }];
-  return [...fromOptions, ...inputs, ...measured];
+  if (amount !== null && code !== null)
+    prices.push({ kind: 'new', text: `${code} ${amount.toFixed(2)}` });
+  return prices;
 }
 
 /** Returns the price next to the selected format of a book, or else the lowest of all offers. */
@@ -201,14 +202,18 @@ const offerLines = [
  * Words for the condition of the offers in such a line, in the languages of the stores. A line for
  * members has neither.
  */
-const lineKinds: readonly (readonly [OfferKind, RegExp])[] = [
-  ['member', /prime|member/i],
-  [
-    'used',
-    /used|renewed|refurb|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu,
-  ],
-  ['new', /new|neu|nuov|nuev|novo|新品|nya?\b|nieuw|now[ey]|yeni/iu],
+const lineKinds: readonly { kind: OfferKind; pattern: RegExp }[] = [
+  { kind: 'member', pattern: /prime|member/i },
+  {
+    kind: 'used',
+    pattern:
+      /used|renewed|refurb|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu,
+  },
+  { kind: 'new', pattern: /new|neu|nuov|nuev|novo|新品|nya?\b|nieuw|now[ey]|yeni/iu },
 ];
+
+/** The lowest price in such a line, after a word for "from". */
+const lowestPrice = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu;
 
 /**
  * Returns the prices in the line about all offers. Digital music and items without a buy box have
@@ -217,14 +222,12 @@ const lineKinds: readonly (readonly [OfferKind, RegExp])[] = [
 function offerLinePrices(page: HtmlPage): Priced[] {
   return findAll(page.root, offerLines.join(', ')).flatMap((line): Priced[] => {
     const offers = priceWords(line) ?? '';
-    const kind = lineKinds.find(([, pattern]) => pattern.test(offers))?.[0];
-    if (kind === undefined) return [];
-    const block = find(line, '.a-price, .a-color-price');
-    const after = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu.exec(
-      offers,
-    );
-    const text = block === undefined ? shownPrice(after?.[1] ?? '') : priceText(block);
-    return text ? [{ kind, text }] : [];
+    const lineKind = lineKinds.find(({ pattern }) => pattern.test(offers));
+    if (lineKind === undefined) return [];
+    const element = find(line, '.a-price, .a-color-price');
+    const wordsOfPrice = lowestPrice.exec(offers)?.[1] ?? '';
+    const text = element === undefined ? shownPrice(wordsOfPrice) : priceText(element);
+    return text ? [{ kind: lineKind.kind, text }] : [];
   });
 }
 
@@ -249,6 +252,10 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
   return priceText(older);
 }
 
+/** Returns prices in the order of their offers, the preferred kind first. */
+const byKind = (prices: readonly Priced[]): Priced[] =>
+  offerKinds.flatMap((kind) => prices.filter((price) => price.kind === kind));
+
 /** Returns true if the text beside a price of 0 is about a trial or a membership. */
 function isTrial({ block }: Priced): boolean {
   return isConditionText(words(block) ?? '');
@@ -262,13 +269,13 @@ function isTrial({ block }: Priced): boolean {
  * for a page without a price, which is normal: unavailable, or not delivered to the visitor.
  */
 export function readPrice(page: HtmlPage, home: string | null): { price: Price; kind: OfferKind } {
-  const sources = [blockPrices(page), olderPrices(page), dataPrices(page)];
-  const ranked = offerKinds.flatMap((kind) =>
-    sources.flat().filter((priced) => priced.kind === kind),
-  );
-  const line = offerLinePrices(page);
-  const inLine = offerKinds.flatMap((kind) => line.filter((priced) => priced.kind === kind));
-  for (const chosen of [...ranked, ...formatPrices(page), ...inLine]) {
+  const ownPrices = [...blockPrices(page), ...olderPrices(page), ...dataPrices(page)];
+  const candidates = [
+    ...byKind(ownPrices),
+    ...formatPrices(page),
+    ...byKind(offerLinePrices(page)),
+  ];
+  for (const chosen of candidates) {
     const currency = priceCurrency(chosen.text, home);
     const amount = priceAmount(chosen.text, currency);
     if (amount === null || (amount === 0 && isTrial(chosen))) continue;

@@ -194,7 +194,7 @@ function withRounded(amount: number, format: AmountFormat): number[] {
 }
 
 /** Returns the amounts that digits with three decimals can mean, which may be thousands. */
-function threeDecimals(integer: string, fraction: string, format: AmountFormat): number[] {
+function threeDecimals({ integer, fraction }: DecimalDigits, format: AmountFormat): number[] {
   const amount = Number(`${integer}.${fraction}`);
   const isGroup = /^[1-9]\d{0,2}$/.test(integer);
   if (format.decimals === 3 || !isGroup) return withRounded(amount, format);
@@ -202,15 +202,17 @@ function threeDecimals(integer: string, fraction: string, format: AmountFormat):
   return format.decimals === 0 ? [thousands] : [...withRounded(amount, format), thousands];
 }
 
+/** Three digits after a separator, beside a currency. */
+const digitsBesideCurrency =
+  /^(?:\p{Sc}|[A-Z]{3})?\s?(?<integer>\d{1,3})[.,](?<fraction>\d{3})\s?(?:\p{Sc}|[A-Z]{3})?$/u;
+
 /** Returns the amounts that digits beside a currency can mean: "1,299 €" is 1.299 or 1,299. */
 function amountsBesideCurrency(written: string, currency: string | null): number[] {
-  const own = priceCurrency(written, currency);
-  const sign = String.raw`(?:\p{Sc}|[A-Z]{3})?`;
-  const pattern = new RegExp(`^${sign}\\s?(\\d{1,3})[.,](\\d{3})\\s?${sign}$`, 'u');
-  const [, integer, fraction] = pattern.exec(written) ?? [];
-  const isOtherCurrency = currency !== null && own !== currency;
-  if (integer === undefined || fraction === undefined || isOtherCurrency) return [];
-  return threeDecimals(integer, fraction, amountFormat(own)).filter((amount) => amount > 0);
+  const ownCurrency = priceCurrency(written, currency);
+  if (currency !== null && ownCurrency !== currency) return [];
+  const digits = digitsBesideCurrency.exec(written)?.groups as DecimalDigits | undefined;
+  if (digits === undefined) return [];
+  return threeDecimals(digits, amountFormat(ownCurrency)).filter((amount) => amount > 0);
 }
 
 /**
@@ -234,9 +236,9 @@ export function datumAmounts(value: Json | undefined, currency: string | null): 
 }
 
 /** Returns the amounts that a number in data can mean. */
-function decimalAmounts({ integer, fraction }: DecimalDigits, format: AmountFormat): number[] {
-  if (fraction.length === 3) return threeDecimals(integer, fraction, format);
-  return withRounded(Number(`${integer}.${fraction}`), format);
+function decimalAmounts(digits: DecimalDigits, format: AmountFormat): number[] {
+  if (digits.fraction.length === 3) return threeDecimals(digits, format);
+  return withRounded(Number(`${digits.integer}.${digits.fraction}`), format);
 }
 
 /** Digits of a number in data, before and after its separator. */

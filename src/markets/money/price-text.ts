@@ -122,12 +122,14 @@ function isShopName(index: number, tokens: readonly PriceToken[]): boolean {
 
 function wordLetter(token: PriceToken, index: number, tokens: readonly PriceToken[]): string {
   const word = token.text.toLowerCase();
-  const next = tokens[index + 1];
-  // "A4" is not a price.
-  if (fromWords.has(word))
-    return next?.type === 'number' && !next.isSpaced && /\p{ASCII}/u.test(word) ? 'x' : 'w';
-  const isGlued = !token.isSpaced && tokens[index - 1]?.type === 'number';
-  if (isGlued) return 'x';
+  if (fromWords.has(word)) {
+    const next = tokens[index + 1];
+    // "A4" is not a price.
+    const isName = next?.type === 'number' && !next.isSpaced && /\p{ASCII}/u.test(word);
+    return isName ? 'x' : 'w';
+  }
+  const isUnit = !token.isSpaced && tokens[index - 1]?.type === 'number';
+  if (isUnit) return 'x';
   if (taxNames.has(word)) return 't';
   if (inclusionWords.has(word)) return 'i';
   return priceLabels.has(word) || isShopName(index, tokens) ? 'w' : 'x';
@@ -164,12 +166,16 @@ export function priceShape(tokens: readonly PriceToken[]): string | null {
  * thousands (or lakhs, by commas).
  */
 function wholeDigits(written: string): string | null {
-  const isGrouped =
-    /^\d+$/.test(written) ||
-    /^[1-9]\d{0,2}(?:([.,'’ ])\d{3})(?:\1\d{3})*$/.test(written) ||
-    /^[1-9]\d?(?:,\d{2})+,\d{3}$/.test(written);
-  return isGrouped ? written.replace(/\D/g, '') : null;
+  const isInteger = integerForms.some((form) => form.test(written));
+  return isInteger ? written.replace(/\D/g, '') : null;
 }
+
+/** Integers without separators, with thousands ("1.234.567"), and with lakhs ("12,34,567"). */
+const integerForms: readonly RegExp[] = [
+  /^\d+$/,
+  /^[1-9]\d{0,2}(?:([.,'’ ])\d{3})(?:\1\d{3})*$/,
+  /^[1-9]\d?(?:,\d{2})+,\d{3}$/,
+];
 
 function joinParts(integer: string, fraction: string): number | null {
   const digits = wholeDigits(integer);
@@ -204,10 +210,11 @@ function groupedAmount(
   const { decimals, point, currency } = format;
   if (decimals === 0) return joinParts(written, '');
   if (decimals === 3) return separator === '.' ? Number(written) : null;
+  if (point === null) return null;
   // Shops in English write "€1,299"; those in other languages write the sign after the amount or a
   // space.
   const isEnglish = currency === 'EUR' && separator === ',' && isAfterSign;
-  return point !== null && (point !== separator || isEnglish) ? joinParts(written, '') : null;
+  return point !== separator || isEnglish ? joinParts(written, '') : null;
 }
 
 /**
