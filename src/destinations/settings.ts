@@ -32,8 +32,26 @@ export interface DestinationSettings {
 }
 
 /** Headers that the service sets itself, or that concern the connection. */
-const reservedHeaders =
-  /^(?:host|connection|content-(?:length|type|digest|encoding)|repr-digest|transfer-encoding|expect|upgrade|te|trailer|keep-alive|user-agent|proxy-.*)$/i;
+const reservedHeaders: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'content-type',
+  'content-digest',
+  'content-encoding',
+  'repr-digest',
+  'transfer-encoding',
+  'expect',
+  'upgrade',
+  'te',
+  'trailer',
+  'keep-alive',
+  'user-agent',
+]);
+
+/** Returns true for a header that a destination cannot have. `name` is in lower case. */
+const isReserved = (name: string): boolean =>
+  reservedHeaders.has(name) || name.startsWith('proxy-');
 
 /**
  * Validates the settings of a destination. `stored`: the destination that they replace, whose
@@ -126,17 +144,25 @@ function readAddress(
   const ofBuckets = { bucket: input.bucket, prefix: input.prefix, access_key: input.accessKey };
   for (const [field, value] of Object.entries({ ...ofBuckets, secret_key: input.secretKey }))
     if (value !== '') check(field, 'Only destinations of the type s3 have this field');
-  const headers: Record<string, string> = {};
-  for (const { name, value } of input.headers) {
-    const key = name.toLowerCase();
-    if (reservedHeaders.test(name)) check('headers', `The header ${name} cannot be set`);
-    else if (key in headers) check('headers', `The header ${name} occurs twice`);
-    headers[key] = value;
-  }
-  const entered: HttpsSecrets = { query: input.query === '' ? '' : `?${input.query}`, headers };
+  const entered: HttpsSecrets = {
+    query: input.query === '' ? '' : `?${input.query}`,
+    headers: readHeaders(input, check),
+  };
   const secrets = mergeSecrets(entered, stored, url, input.clearSecrets, check);
   const headerNames = Object.keys(secrets.headers);
   return { type: 'https', address: { url, headerNames }, secrets };
+}
+
+/** Returns the entered headers by lower-case name. */
+function readHeaders({ headers }: DestinationInput, check: Check): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const { name, value } of headers) {
+    const key = name.toLowerCase();
+    if (isReserved(key)) check('headers', `The header ${name} cannot be set`);
+    else if (values.has(key)) check('headers', `The header ${name} occurs twice`);
+    values.set(key, value);
+  }
+  return Object.fromEntries(values);
 }
 
 /** Returns the secrets of an address: the entered ones, or the stored ones for the same URL. */

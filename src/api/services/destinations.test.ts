@@ -89,6 +89,14 @@ describe('destinations of the type https', () => {
     });
   });
 
+  test('may have headers with the names of members of objects', async () => {
+    const names = ['Constructor', '__proto__'];
+    const headers = names.map((name) => ({ name, value: 'x' }));
+    const { destination } = await user.call(createDestination, { ...https(), headers });
+    expect(destination!.headerNames).toEqual(['constructor', '__proto__']);
+    expect(receiver.received[0]!.headers).toMatchObject({ constructor: 'x' });
+  });
+
   test.each([403, 301, 500])(
     'are refused if the test object is answered with %i',
     async (status) => {

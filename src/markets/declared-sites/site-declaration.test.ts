@@ -142,6 +142,12 @@ describe('a declared page', () => {
     });
   });
 
+  test('has a field with the name of a member of every object', () => {
+    const fields = { title: 'h1', price: '.p', constructor: '.maker' };
+    const html = '<h1>Mug</h1><p class="p">9 €</p><p class="maker">Kiln</p>';
+    expect(read(fields, html)?.record.extra).toEqual({ constructor: 'Kiln' });
+  });
+
   test('has prices with their cents in an element of their own, and no range', () => {
     const fields = {
       title: 'h1',

@@ -135,11 +135,17 @@ function readElements(
   return undefined;
 }
 
+/** Returns the type of a standard field. Undefined for another field. */
+const standardType = (field: string): ValueType | undefined =>
+  Object.hasOwn(productFields, field)
+    ? productFields[field as keyof typeof productFields]
+    : undefined;
+
 /** Reads a source. Returns undefined if the page does not have it. */
 function readSource(context: FieldContext, source: FieldSource): SourceValue | undefined {
   const { page, found, field } = context;
   const { css, json, script, attribute: attributeName } = source;
-  const type = source.type ?? productFields[field as keyof typeof productFields] ?? 'text';
+  const type = source.type ?? standardType(field) ?? 'text';
   const prices = { currency: page.site.currency ?? null, prices: found.prices };
   if (css !== undefined) return readElements(context, { css, attributeName, type }, prices);
   if (json !== undefined) {
@@ -191,18 +197,14 @@ export function readFields(
     ...Object.keys(declared),
   ])) {
     const sources = declared[field];
+    const context = {
+      page,
+      within,
+      found,
+      field,
+    };
     const sourceValue: SourceValue | undefined =
-      sources === undefined
-        ? found.resolutions.get(field)
-        : firstValue(
-            {
-              page,
-              within,
-              found,
-              field,
-            },
-            sources,
-          );
+      sources === undefined ? found.resolutions.get(field) : firstValue(context, sources);
     if (sourceValue === undefined || isMissing(sourceValue.value)) continue;
     values[field] = sourceValue.value;
     from[field] = sourceValue.from;
@@ -271,7 +273,7 @@ export function recordOf(
     values[name] ?? (type === 'list' ? [] : null),
   ]);
   const extra = Object.entries(values).filter(
-    ([name]) => !(name in productFields) && name !== 'variants',
+    ([name]) => standardType(name) === undefined && name !== 'variants',
   );
   return {
     id: idOf(url, hosts),
