@@ -1,6 +1,7 @@
 import { sha256 } from '../base/id.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import type { TrackedValues, TrackedVariant } from '../base/tracked-values.ts';
+import { anyOf } from './patterns.ts';
 
 /** Values of an item whose history is not kept. Null: the record does not state it. */
 export interface ItemDetails {
@@ -91,8 +92,40 @@ function cut(text: string, length: number): string {
 
 /* cspell:disable */
 /** Texts that sites show in place of a brand, such as "No Brand(ไม่มียี่ห้อ)". */
-const noBrand =
-  /^(?:no[ -]?brand|unbranded|n\/a|none|null|undefined|unknown|not (?:applicable|available|specified)|does not apply|tanpa merek|tidak ada merek|tiada jenama|sem marca|sin marca|senza marca|sans marque|ohne marke|markenlos|zonder merk|bez marki|bez značky|без бренда|нет бренда|markasız|không có thương hiệu|ไม่มียี่ห้อ|無品牌|无品牌|ノーブランド)(?:\s?[(（/].*)?$/iu;
+const noBrand = anyOf(
+  [
+    'no[ -]?brand',
+    'unbranded',
+    'n/a',
+    'none',
+    'null',
+    'undefined',
+    'unknown',
+    'not (?:applicable|available|specified)',
+    'does not apply',
+    'tanpa merek',
+    'tidak ada merek',
+    'tiada jenama',
+    'sem marca',
+    'sin marca',
+    'senza marca',
+    'sans marque',
+    'ohne marke',
+    'markenlos',
+    'zonder merk',
+    'bez marki',
+    'bez značky',
+    'без бренда',
+    'нет бренда',
+    'markasız',
+    'không có thương hiệu',
+    'ไม่มียี่ห้อ',
+    '無品牌',
+    '无品牌',
+    'ノーブランド',
+  ],
+  { flags: 'iu', before: '^', after: '(?:\\s?[(（/].*)?$' },
+);
 /* cspell:enable */
 
 /** Returns true for a text that says that an item has no brand. */

@@ -16,6 +16,7 @@ import {
 import { isElement } from '../html/html-tree.ts';
 import { parseJson } from '../json/script-json.ts';
 import { datumAmount, priceAmount, priceCurrency, shownPrice } from '../money/money.ts';
+import { anyOf } from '../patterns.ts';
 import { isConditionText, kindNamed, type OfferKind, offerKind, offerKinds } from './offers.ts';
 
 /** Price of an offer, in currency units. */
@@ -206,8 +207,24 @@ const lineKinds: readonly { kind: OfferKind; pattern: RegExp }[] = [
   { kind: 'member', pattern: /prime|member/i },
   {
     kind: 'used',
-    pattern:
-      /used|renewed|refurb|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu,
+    pattern: anyOf(
+      [
+        'used',
+        'renewed',
+        'refurb',
+        'gebraucht',
+        'occasion',
+        'usat',
+        'usad',
+        'segunda mano',
+        '中古',
+        'begagnad',
+        'używan',
+        'tweedehands',
+        'kullanılmış',
+      ],
+      { flags: 'iu' },
+    ),
   },
   { kind: 'new', pattern: /new|neu|nuov|nuev|novo|新品|nya?\b|nieuw|now[ey]|yeni/iu },
 ];

@@ -151,9 +151,31 @@ export function readStockText(page: HtmlPage, kind: OfferKind): string | null {
 /** Blocks of the average rating. Pages for touch screens have the second one. */
 const reviewBlocks = ['averageCustomerReviews', 'acrCustomerReviewLink'];
 
-/** Number of ratings, alone in brackets or with a unit. A rating is such a number without both. */
-const countText =
-  /^(?:\(\s*\d[\d.,'’\s]*[KMk万]?\+?\s*\)|\d[\d.,'’\s]*[KMk万]?\+?\s*(?:(?:global )?(?:customer )?(?:ratings?|reviews?)|bewertung(?:en)?|(?:sterne)?bewertung(?:en)?|rezension(?:en)?|évaluations?|avis|commentaires?|recension[ei]|valutazion[ei]|valoraci(?:ón|ones)|calificaci(?:ón|ones)|opiniones|reseñas?|レビュー|個の評価|件(?:の.*)?))$/iu;
+/** Digits of a number of ratings: "1,204", "2.5K+". */
+const countDigits = "\\d[\\d.,'’\\s]*[KMk万]?\\+?\\s*";
+/** Number of ratings in brackets, and one with its unit. A rating is such a number without both. */
+const bracketedCount = new RegExp(`^\\(\\s*${countDigits}\\)$`, 'iu');
+const countWithUnit = anyOf(
+  [
+    '(?:global )?(?:customer )?(?:ratings?|reviews?)',
+    'bewertung(?:en)?',
+    '(?:sterne)?bewertung(?:en)?',
+    'rezension(?:en)?',
+    'évaluations?',
+    'avis',
+    'commentaires?',
+    'recension[ei]',
+    'valutazion[ei]',
+    'valoraci(?:ón|ones)',
+    'calificaci(?:ón|ones)',
+    'opiniones',
+    'reseñas?',
+    'レビュー',
+    '個の評価',
+    '件(?:の.*)?',
+  ],
+  { flags: 'iu', before: `^${countDigits}`, after: '$' },
+);
 
 /**
  * Texts of the number of ratings in the link of pages for touch screens: "(201)", "1,204 ratings".
@@ -163,7 +185,9 @@ function touchCounts(page: HtmlPage): (string | null)[] {
   const texts = parts
     .filter((part) => !hasClass(part, 'a-icon-alt'))
     .flatMap((part) => [attribute(part, 'aria-label'), words(part)]);
-  return texts.filter((text) => text !== null && countText.test(text));
+  return texts.filter(
+    (text) => text !== null && (bracketedCount.test(text) || countWithUnit.test(text)),
+  );
 }
 
 /** Returns the rating out of 5. Null for an unrated product. */

@@ -2,13 +2,20 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { brief } from '../fields.ts';
 import { type Element, findAll, type HtmlPage } from '../html/html.ts';
+import { anyOf } from '../patterns.ts';
 import { isOtherCountry, isOtherLocale } from './country-host.ts';
 
 /** Patterns of redirect targets: pages that a site shows instead of the requested one. */
 const loginAddress = /(?:^|[./_-])(?:log-?in|sign-?in|accounts?\/auth|sso)(?=$|[./?])/i;
 const checkAddress = /captcha|\/verify(?:$|[/?])|\/challenge|unusual|\/blocked|\/sorry\//i;
-const chooserAddress =
-  /(?:choose|select|change)[-_/]?(?:your[-_]?)?(?:country|region|location|language|locale|store)|(?:country|region|language|locale)[-_/]?(?:select\w*|chooser|picker|switch\w*)|global-gateway/i;
+const chooserAddress = anyOf(
+  [
+    '(?:choose|select|change)[-_/]?(?:your[-_]?)?(?:country|region|location|language|locale|store)',
+    '(?:country|region|language|locale)[-_/]?(?:select\\w*|chooser|picker|switch\\w*)',
+    'global-gateway',
+  ],
+  { flags: 'i' },
+);
 const missingAddress =
   /\/(?:(?:errors?|pages?|e)[-_/]?)?(?:404|(?:page[-_]?)?not[-_]?found)(?:[-_/]?(?:errors?|pages?))?(?:\.\w{2,5})?\/?$/i;
 

@@ -138,8 +138,29 @@ const goneTitles = anyOf(
 );
 
 /** Text of a page whose scripts have not run. */
-const loadingWords =
-  /^(?:(?:loading|please wait|one moment please|memuat|mohon tunggu|đang tải|กำลังโหลด|載入中|carregando|laden|wird geladen|chargement|caricamento|cargando|ładowanie|загрузка|laddar|読み込み中)[\s.…]*)?$/i;
+const loadingWords = anyOf(
+  [
+    'loading',
+    'please wait',
+    'one moment please',
+    'memuat',
+    'mohon tunggu',
+    'đang tải',
+    'กำลังโหลด',
+    '載入中',
+    'carregando',
+    'laden',
+    'wird geladen',
+    'chargement',
+    'caricamento',
+    'cargando',
+    'ładowanie',
+    'загрузка',
+    'laddar',
+    '読み込み中',
+  ],
+  { flags: 'i', before: '^', after: '[\\s.…]*$' },
+);
 /** Short texts that ask for scripts, by language. */
 const scriptWords: readonly RegExp[] = [
   /\b(?:enable|activate|turn on|requires?|without|needs?) javascript/i,
@@ -181,16 +202,18 @@ function mainHeadings(root: Document): string[] {
   return (first.length > 0 ? first : findAll(root, 'h2')).map((heading) => words(heading) ?? '');
 }
 
+/** Returns true for no text, and for the text of a page whose scripts have not run. */
+const isUnfilled = (text: string): boolean => text === '' || loadingWords.test(text);
+
 /** Returns true for a page that its scripts have not filled. */
 function isShell(root: Document): boolean {
   const shownText = visibleText(root);
-  if (loadingWords.test(shownText)) return true;
+  if (isUnfilled(shownText)) return true;
   if (shownText.length <= shortText && scriptWords.some((request) => request.test(shownText)))
     return true;
   const app = find(root, appRoots);
-  return (
-    app !== undefined && find(root, 'script') !== undefined && loadingWords.test(words(app) ?? '')
-  );
+  if (app === undefined || find(root, 'script') === undefined) return false;
+  return isUnfilled(words(app) ?? '');
 }
 
 function isCheck(html: string, page: HtmlPage, headline: string): boolean {

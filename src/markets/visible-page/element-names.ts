@@ -3,8 +3,13 @@ import { anyOf } from '../patterns.ts';
 // Names of regions of pages, and labels of stock and of product numbers, in the languages of shops.
 
 /** Names of regions of a page that show the cart, or that put a product into it. */
-export const cartRegions =
-  /(?:^|[\s_-])(?:mini-?_?(?:cart|basket|bag)|(?:cart|basket|bag)[_-]?(?:total|summary|preview|drawer|dropdown|subtotal|widget|sidebar|content|list|popup))(?=$|[\s_-])/iu;
+export const cartRegions = anyOf(
+  [
+    'mini-?_?(?:cart|basket|bag)',
+    '(?:cart|basket|bag)[_-]?(?:total|summary|preview|drawer|dropdown|subtotal|widget|sidebar|content|list|popup)',
+  ],
+  { flags: 'iu', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-])' },
+);
 
 /** Names of the end of a page, or of one of its parts. */
 export const footerRegions = /(?:^|[\s_-])footer(?=$|[\s_-])/iu;
@@ -148,5 +153,28 @@ export const skuNames = anyOf(
 export const breadcrumbNames = /bread-?crumb/i;
 
 /** Texts of links that lead back, beside the path of categories. */
-export const backWords =
-  /^(?:back|return|zurück|retour|terug|volver|voltar|indietro|tillbaka|tilbage|tilbake|takaisin|wróć|powrót|zpět|späť|назад|вернуться|geri|kembali)(?!\p{L})/iu;
+export const backWords = anyOf(
+  [
+    'back',
+    'return',
+    'zurück',
+    'retour',
+    'terug',
+    'volver',
+    'voltar',
+    'indietro',
+    'tillbaka',
+    'tilbage',
+    'tilbake',
+    'takaisin',
+    'wróć',
+    'powrót',
+    'zpět',
+    'späť',
+    'назад',
+    'вернуться',
+    'geri',
+    'kembali',
+  ],
+  { flags: 'iu', before: '^', after: '(?!\\p{L})' },
+);
