@@ -252,7 +252,7 @@ function contentOf(
   return bodies;
 }
 
-/** Returns the schema of a value that one of the schemas describes; of any value without schemas. */
+/** Returns the schema of a value that one of the schemas describes, or of any without schemas. */
 const anyOf = (schemas: readonly Schema[]): Schema =>
   schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? {});
 

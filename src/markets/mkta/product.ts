@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { pageTime } from '../../fetch/page-time.ts';
 import {
   firstInteger,
   integer,
@@ -14,6 +13,7 @@ import {
   texts,
 } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
+import { pageTime } from '../responses/response.ts';
 import { parseResponse } from './faults.ts';
 import {
   checkItem,

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../base/json.ts';
 import { pathPart } from '../../contract/path-part.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { pageTime } from '../../fetch/page-time.ts';
 import { text } from '../fields.ts';
 import { attribute, find, type HtmlPage } from '../html/html.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
+import { pageTime } from '../responses/response.ts';
 import { parsePage } from './faults.ts';
 import { checkAsin } from './identity.ts';
 import { readImages } from './images.ts';

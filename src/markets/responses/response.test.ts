@@ -3,7 +3,7 @@ import { isObject } from '../../base/json.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { redirectFault } from './redirects.ts';
-import { checkInterface, errorMessage, parseJsonResponse } from './response.ts';
+import { checkInterface, errorMessage, pageTime, parseJsonResponse } from './response.ts';
 
 function createResponse(
   status: number,
@@ -172,3 +172,21 @@ describe('errorMessage()', () => {
     ['words', null],
   ])('reads %j as %j', (value, words) => expect(errorMessage(value)).toBe(words));
 });
+
+const arrivedAt = Date.UTC(2026, 4, 1);
+
+it.each([
+  [undefined, 0],
+  ['0', 0],
+  ['86400', 86_400_000],
+  [' 60 ', 60_000],
+  ['60, 30', 60_000],
+  ['-60', 0],
+  ['1.5', 0],
+  ['soon', 0],
+  ['9999999999', arrivedAt],
+])('pageTime() of a page with the age %j is %d ms before it arrived', (age, ms) =>
+  expect(pageTime({ at: arrivedAt, headers: age === undefined ? {} : { age } })).toBe(
+    arrivedAt - ms,
+  ),
+);

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../base/json.ts';
 import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
-import { brief, object, objects, text } from '../fields.ts';
+import { brief, list, object, objects, text, texts } from '../fields.ts';
 import { bodyText } from '../html/html.ts';
 import { parseJsonText } from '../json/json-values.ts';
 import { anyOf } from '../patterns.ts';
@@ -20,6 +20,16 @@ const missing = anyOf(
   ],
   { flags: 'i' },
 );
+
+/** Returns the text of a member, the messages in it, or any other content as JSON. */
+function messageOf(member: Json | undefined): string | null {
+  const message = text(member) ?? text(object(member).message);
+  if (message !== null) return message;
+  const messages = texts(objects(member).map((entry) => entry.message));
+  if (messages.length > 0) return messages.join('; ');
+  const isEmpty = isObject(member) ? Object.keys(member).length === 0 : list(member).length === 0;
+  return isEmpty ? null : JSON.stringify(member);
+}
 
 /** Value of a JSON body, or why it is not JSON. */
 type ParsedBody = { value: Json } | { reason: string };
@@ -46,17 +56,7 @@ export function errorMessage(value: Json | undefined): string | null {
     root.errors,
     root.detail,
   ]) {
-    const words =
-      text(member) ??
-      text(object(member).message) ??
-      text(
-        objects(member)
-          .map(({ message }) => text(message))
-          .filter((message) => message !== null)
-          .join('; '),
-      ) ??
-      (isObject(member) && Object.keys(member).length > 0 ? JSON.stringify(member) : null) ??
-      (Array.isArray(member) && member.length > 0 ? JSON.stringify(member) : null);
+    const words = messageOf(member);
     if (words !== null) return brief(words);
   }
   return null;
@@ -204,4 +204,14 @@ function errorResponseFault(response: PageResponse, body: string, result: Parsed
 function bodyMessage(body: string, result: ParsedBody): string | null {
   if ('value' in result) return errorMessage(result.value);
   return body.startsWith('<') ? titleOf(body) : null;
+}
+
+/**
+ * Returns the time of the contents of a page, in milliseconds since the epoch: the time at which it
+ * arrived or, if a cache of the site sent a copy, at which the cache got it (`Age`, RFC 9111,
+ * section 5.1).
+ */
+export function pageTime({ at, headers }: Pick<PageResponse, 'at' | 'headers'>): number {
+  const age = /^\s*(\d{1,10})\s*(?:,|$)/.exec(headers.age ?? '')?.[1];
+  return age === undefined ? at : Math.max(0, at - Number(age) * 1000);
 }

@@ -19,7 +19,7 @@ import { createCollection } from './collection.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
 import { batchMapping, progressStore } from './progress.ts';
-import { toColumn } from './rows.ts';
+import { toColumn } from './sql.ts';
 
 const queued = `seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt,
   iif(total = 1, (SELECT units ->> '$[0].key' FROM batch_units WHERE batch_id = id), NULL) AS unitKey`;

@@ -10,20 +10,25 @@ import { type Collections, declarations } from '../collections.ts';
 import { type Declaration, fixedFields } from '../declaration.ts';
 import type { RowReader, SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
-import { columnList, columnOf, mapRows, mapWhole, quoted, type RowMapping } from './rows.ts';
 import {
   addOnConflict,
   afterCondition,
   allOf,
   type BoundSql,
+  columnList,
+  columnOf,
   conditionsOf,
   idCondition,
+  mapRows,
+  mapWhole,
   orderBy,
+  quoted,
+  type RowMapping,
   replaceOnConflict,
   searchCondition,
   updateOf,
   whereOf,
-} from './statements.ts';
+} from './sql.ts';
 
 /** Rows written or deleted per transaction, which blocks the process for some milliseconds. */
 const chunkSize = 500;

@@ -8,8 +8,8 @@ import { busyTimeoutMs, guarded } from './engine.ts';
 import { visible } from './jobs.ts';
 import { ledger } from './ledger.ts';
 import { batchMapping, wholeBatches } from './progress.ts';
-import { columnOf, mapRows, mapWhole, type RowMapping } from './rows.ts';
 import { readVersion, schemaVersion } from './schema.ts';
+import { columnOf, mapRows, mapWhole, type RowMapping } from './sql.ts';
 
 /** Source of the documents of a kind. */
 interface ContentSource<T> extends RowReader<T> {

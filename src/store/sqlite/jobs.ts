@@ -8,8 +8,7 @@ import { deletedFault, type JobStore, moveJob, removedFault } from '../jobs.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
 import { batchMapping } from './progress.ts';
-import { mapRows } from './rows.ts';
-import { visibleIn } from './statements.ts';
+import { mapRows, visibleIn } from './sql.ts';
 
 const jobs = mapRows<Job>(declarations.jobs);
 const deletedJobs = mapRows<DeletedJob>(declarations.deletedJobs);

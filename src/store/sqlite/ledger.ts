@@ -10,7 +10,7 @@ import {
 } from '../ledger.ts';
 import { createCollection } from './collection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { mapRows } from './rows.ts';
+import { mapRows } from './sql.ts';
 
 const dayMs = 86_400_000;
 

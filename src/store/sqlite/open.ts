@@ -11,7 +11,7 @@ import { ensureInstallationId } from './installation.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
-import { mapRows } from './rows.ts';
+import { mapRows } from './sql.ts';
 
 /** Options for openSqliteStore(). */
 export interface SqliteStoreOptions {

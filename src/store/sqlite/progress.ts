@@ -10,7 +10,7 @@ import { inChunks, readInOrder } from '../collection.ts';
 import type { Counts } from '../documents.ts';
 import type { RowReader, SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
-import { mapWhole } from './rows.ts';
+import { mapWhole } from './sql.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;

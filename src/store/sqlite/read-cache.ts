@@ -10,7 +10,7 @@ export interface ReadCache {
   document<T>(shape: RowReader<T>, sql: string, value: string): T | null;
 }
 
-/** Options for createRecall(). */
+/** Options for createReadCache(). */
 export interface ReadCacheOptions extends Pick<SqliteConnection, 'documents'> {
   /**
    * Returns a number that changes whenever any process commits a change to the file; undefined

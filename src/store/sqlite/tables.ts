@@ -1,5 +1,5 @@
 import { type Declaration, type Index, typeOf } from '../declaration.ts';
-import { columnList, columnOf, quoted } from './rows.ts';
+import { columnList, columnOf, quoted } from './sql.ts';
 
 const sqlTypes = {
   string: 'TEXT',
