@@ -35,10 +35,12 @@ async function correct(context: JobContext, schedule: Schedule, now: number): Pr
   const { pending, openRuns, nextRunAt, state, dueAt } = schedule;
   const next = state === 'active' ? await nextNewTime(context, schedule, now) : null;
   const isWrong = next !== null && nextRunAt !== null && next < nextRunAt;
-  const patch: SchedulePatch = {
-    ...(isWrong ? { nextRunAt: next, dueAt: Math.min(dueAt ?? next, next) } : {}),
-    ...(pending !== null || openRuns.length > 0 ? { dueAt: now } : {}),
-  };
+  const patch: SchedulePatch = {};
+  if (isWrong) {
+    patch.nextRunAt = next;
+    patch.dueAt = Math.min(dueAt ?? next, next);
+  }
+  if (pending !== null || openRuns.length > 0) patch.dueAt = now;
   if (Object.keys(patch).length === 0) return false;
   return (await writeSchedule(context.store, schedule, patch)) !== null && isWrong;
 }

@@ -41,18 +41,22 @@ export function computeCutoffs({
   const { recentCrawlMs, retention } = settings;
   const now = clock.now();
   const { auditLogMs, deliveriesMs, historyMs, jobsMs } = retention;
-  return {
+  const cutoffs: Cutoffs = {
     crawls: now - recentCrawlMs,
     maxCrawls,
     origins: clock.steady() - originRetentionMs,
     processes: now - deadProcessMs,
     originMinutes: now - originRetentionMs,
     sessions: now - expiredSessionMs,
-    ...(auditLogMs === null ? {} : { auditLog: now - auditLogMs }),
-    ...(historyMs === null ? {} : { observations: now - historyMs, trackingRuns: now - historyMs }),
-    ...(deliveriesMs === null ? {} : { deliveries: now - deliveriesMs }),
-    ...(jobsMs === null ? {} : { scheduleRuns: now - jobsMs }),
   };
+  if (auditLogMs !== null) cutoffs.auditLog = now - auditLogMs;
+  if (deliveriesMs !== null) cutoffs.deliveries = now - deliveriesMs;
+  if (jobsMs !== null) cutoffs.scheduleRuns = now - jobsMs;
+  if (historyMs !== null) {
+    cutoffs.observations = now - historyMs;
+    cutoffs.trackingRuns = now - historyMs;
+  }
+  return cutoffs;
 }
 
 /** A list of jobs to delete, or whose files to delete, which they leave then. */

@@ -31,13 +31,10 @@ export function shareOf(rank: number, count: number): SweepShare {
     Math.floor((prefixes / count) * index)
       .toString(16)
       .padStart(8, '0');
-  return {
-    isLeader: rank === 0,
-    ids: {
-      ...(rank === 0 ? {} : { atLeast: boundary(rank) }),
-      ...(rank === count - 1 ? {} : { below: boundary(rank + 1) }),
-    },
-  };
+  const ids: IdRange = {};
+  if (rank > 0) ids.atLeast = boundary(rank);
+  if (rank < count - 1) ids.below = boundary(rank + 1);
+  return { isLeader: rank === 0, ids };
 }
 
 /**

@@ -6,10 +6,10 @@ import { failSpan, recordsSpans, startSpan, type TraceContext } from './trace.ts
 
 /** Returns the trace context of a request's headers. */
 function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
-  return {
-    ...(typeof traceparent === 'string' ? { traceparent } : {}),
-    ...(typeof tracestate === 'string' ? { tracestate } : {}),
-  };
+  const traceContext: Record<string, string> = {};
+  if (typeof traceparent === 'string') traceContext.traceparent = traceparent;
+  if (typeof tracestate === 'string') traceContext.tracestate = tracestate;
+  return traceContext;
 }
 
 /**

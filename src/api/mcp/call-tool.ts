@@ -184,16 +184,17 @@ export function describeError(error: unknown, report: (error: unknown) => void):
     return JSON.stringify({ code: 'internal', message: 'Internal error' });
   }
   // The service locates problems in its own request, such as in the path.
-  const placed = problems.map((problem) => ({
+  const argumentProblems = problems.map((problem) => ({
     ...problem,
     loc: ['arguments', ...problem.loc.slice(1)],
   }));
+  const hasProblems = problems.length > 0;
   const ownMessage = error instanceof Fault ? error.clientMessage : message;
   return JSON.stringify({
     code,
-    message: placed.length === 0 ? ownMessage : summarizeProblems(placed),
-    ...(placed.length === 0 ? {} : { problems: placed }),
-    ...(quota === undefined ? {} : { quota }),
-    ...(retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterMs / 1000) }),
+    message: hasProblems ? summarizeProblems(argumentProblems) : ownMessage,
+    problems: hasProblems ? argumentProblems : undefined,
+    quota,
+    retry_after_seconds: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000),
   });
 }

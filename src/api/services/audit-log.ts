@@ -272,14 +272,14 @@ async function filterOf(
   >,
 ): Promise<AuditFilter> {
   const { actorId, target, action, outcome, since, until } = request;
-  return {
-    ...(actorId === '' ? {} : { actorId: await actorsOf(store, actorId) }),
-    ...(target === '' ? {} : { target: shortIdCondition(target) ?? target }),
-    ...(action === '' ? {} : { action }),
-    ...(outcome === '' ? {} : { outcome }),
-    ...(since === undefined ? {} : { since: timestampMs(since) }),
-    ...(until === undefined ? {} : { until: timestampMs(until) }),
-  };
+  const filter: AuditFilter = {};
+  if (actorId !== '') filter.actorId = await actorsOf(store, actorId);
+  if (target !== '') filter.target = shortIdCondition(target) ?? target;
+  if (action !== '') filter.action = action;
+  if (outcome !== '') filter.outcome = outcome;
+  if (since !== undefined) filter.since = timestampMs(since);
+  if (until !== undefined) filter.until = timestampMs(until);
+  return filter;
 }
 
 const roles = ['operator', 'user'] as const;

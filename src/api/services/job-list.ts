@@ -102,14 +102,14 @@ function page(
   named?: Search,
 ): Promise<Page<Job>> {
   const { status, kind, market } = request;
-  const states = (status === '' ? jobStatuses.flatMap(statesOf) : statesOf(status)).filter(
-    (state) => unfinished || isAccepted({ state }),
-  );
+  const statuses = status === '' ? jobStatuses : [status];
+  const states = statuses.flatMap(statesOf).filter((state) => unfinished || isAccepted({ state }));
+  const isAnyState = status === '' && unfinished;
   const where: Where<Job> = {
     ...selection,
-    ...(status === '' && unfinished ? {} : { state: { in: states } }),
-    ...(kind === '' ? {} : { kind }),
-    ...(market === '' ? {} : { market }),
+    state: isAnyState ? undefined : { in: states },
+    kind: kind === '' ? undefined : kind,
+    market: market === '' ? undefined : market,
   };
   return store.jobs.list(where, pageOf(request), named);
 }

@@ -3,6 +3,8 @@ import { type Timestamp, timestampFromMs, timestampMs } from '@bufbuild/protobuf
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
   type CreateScheduleRequest,
+  type ListSchedulesRequest,
+  type PreviewScheduleRequest,
   ScheduleRunSchema,
   ScheduleSchema,
   ScheduleService,
@@ -33,6 +35,7 @@ import {
 } from '../../schedules/edit.ts';
 import { withResult } from '../../schedules/finalize-runs.ts';
 import { problemsOfTiming } from '../../schedules/validate.ts';
+import type { Where } from '../../store/collection.ts';
 import type { Mode } from '../../store/documents.ts';
 import {
   deleteSchedule,
@@ -60,33 +63,10 @@ function userHandlers(context: JobContext) {
     handle(method.createSchedule, async (request, { principal, idempotencyKey }) =>
       shape(await createSchedule(context, principal, newSchedule(request), idempotencyKey)),
     ),
-    handle(method.listSchedules, async (request, { principal }) => {
-      const isOperator = principal.role === 'operator';
-      if (!isOperator && request.userId !== '' && request.userId !== principal.userId)
-        throw new Fault('forbidden', 'Only operators may select schedules by user_id.');
-      const userId = isOperator ? request.userId : principal.userId;
-      return listOf(
-        context,
-        { ...(userId === '' ? {} : { userId }), ...stateOf(request) },
-        request,
-        isOperator,
-      );
-    }),
-    handle(method.previewSchedule, async ({ cron, timeZone, startAt, endAt, count }) => {
-      const timing = {
-        cron,
-        timeZone: timeZone || 'UTC',
-        startAt: msOf(startAt),
-        endAt: msOf(endAt),
-      };
-      const now = clock.now();
-      const problems = problemsOfTiming(timing, now).filter(({ loc }) => loc[1] !== 'end_at');
-      if (problems.length > 0)
-        throw new Fault('invalid', 'The schedule is not valid.', { problems });
-      return {
-        times: nextTimes(timing, now, count || previewCount).map((time) => timestampFromMs(time)),
-      };
-    }),
+    handle(method.listSchedules, (request, { principal }) =>
+      listSchedules(context, request, principal),
+    ),
+    handle(method.previewSchedule, async (request) => previewSchedule(request, clock.now())),
     handle(method.getSchedule, async ({ scheduleId }, { principal }) => {
       const schedule = await requireSchedule(store, scheduleId, ownerOf(principal));
       return {
@@ -123,10 +103,11 @@ function userHandlers(context: JobContext) {
     handle(method.listScheduleRuns, async (request, { principal }) => {
       const { id, pending } = await requireSchedule(store, request.scheduleId, ownerOf(principal));
       const { items, next } = await store.scheduleRuns.list({ scheduleId: id }, pageOf(request));
-      const waiting =
-        pending === null || request.pageToken !== '' ? [] : [toPendingScheduleMessage(id, pending)];
-      const runs = await Promise.all(items.map((run) => withResult(context, run)));
-      return { runs: [...waiting, ...runs.map(toRunMessage)], nextPageToken: next ?? '' };
+      const results = await Promise.all(items.map((run) => withResult(context, run)));
+      const runs = results.map(toRunMessage);
+      const isFirstPage = request.pageToken === '';
+      if (pending !== null && isFirstPage) runs.unshift(toPendingScheduleMessage(id, pending));
+      return { runs, nextPageToken: next ?? '' };
     }),
   ];
 }
@@ -140,22 +121,41 @@ const ownerOf = ({ role, userId }: Principal): string | null =>
 
 async function withRequest(context: JobContext, schedule: Schedule) {
   const stored = await context.store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
-  return toScheduleMessage(
-    context,
-    schedule,
-    await readMode(context.store, schedule.userId),
-    stored?.request,
-  );
+  const mode = await readMode(context.store, schedule.userId);
+  return toScheduleMessage(context, schedule, mode, stored?.request);
 }
 
-type ScheduleFilter = Partial<Pick<Schedule, 'userId' | 'state'>>;
+/** Returns the next times of a schedule that may not exist yet. Throws `invalid`. */
+function previewSchedule(request: PreviewScheduleRequest, now: number) {
+  const timing = {
+    cron: request.cron,
+    timeZone: request.timeZone || 'UTC',
+    startAt: msOf(request.startAt),
+    endAt: msOf(request.endAt),
+  };
+  const problems = problemsOfTiming(timing, now).filter(({ loc }) => loc[1] !== 'end_at');
+  if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
+  const times = nextTimes(timing, now, request.count || previewCount);
+  return { times: times.map((time) => timestampFromMs(time)) };
+}
 
-async function listOf(
+/**
+ * Returns a page of a user's schedules, or for operators of every user's. Throws `forbidden` for a
+ * user who names another one.
+ */
+async function listSchedules(
   context: JobContext,
-  filter: ScheduleFilter,
-  request: Parameters<typeof pageOf>[0],
-  isOperator = false,
+  request: ListSchedulesRequest,
+  principal: Principal,
 ) {
+  const isOperator = principal.role === 'operator';
+  if (!isOperator && request.userId !== '' && request.userId !== principal.userId)
+    throw new Fault('forbidden', 'Only operators may select schedules by user_id.');
+  const userId = isOperator ? request.userId : principal.userId;
+  const filter: Where<Schedule> = {
+    userId: userId === '' ? undefined : userId,
+    state: request.state === '' ? undefined : (request.state as Schedule['state']),
+  };
   const { items, next } = await context.store.schedules.list(filter, pageOf(request));
   const owners = [...new Set(items.map(({ userId }) => userId))];
   const modes = new Map(
@@ -167,9 +167,6 @@ async function listOf(
   }));
   return { schedules, nextPageToken: next ?? '' };
 }
-
-const stateOf = ({ state }: { state: string }): ScheduleFilter =>
-  state === '' ? {} : { state: state as Schedule['state'] };
 
 function newSchedule(request: CreateScheduleRequest): NewSchedule {
   const { name, market, kind, cron, timeZone, overlap, missed, maxTotalCredits, options } = request;
@@ -207,20 +204,20 @@ function optionsOf(options: SubmitOptions | undefined): JobOptions {
 function changesOf(request: UpdateScheduleRequest): Partial<ScheduleFields> {
   const { name, cron, timeZone, startAt, endAt, maxTotalCredits, overlap, missed, options, clear } =
     request;
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(cron === undefined ? {} : { cron }),
-    ...(timeZone === undefined ? {} : { timeZone }),
-    ...(startAt === undefined ? {} : { startAt: msOf(startAt) }),
-    ...(endAt === undefined ? {} : { endAt: msOf(endAt) }),
-    ...(maxTotalCredits === undefined ? {} : { maxTotalCredits: Number(maxTotalCredits) }),
-    ...(overlap === undefined ? {} : { overlap: overlap as OverlapRule }),
-    ...(missed === undefined ? {} : { missed: missed as MissedRule }),
-    ...(options === undefined ? {} : { options: optionsOf(options) }),
-    ...(clear.includes('start_at') ? { startAt: null } : {}),
-    ...(clear.includes('end_at') ? { endAt: null } : {}),
-    ...(clear.includes('max_total_credits') ? { maxTotalCredits: null } : {}),
-  };
+  const changes: Partial<ScheduleFields> = {};
+  if (name !== undefined) changes.name = name;
+  if (cron !== undefined) changes.cron = cron;
+  if (timeZone !== undefined) changes.timeZone = timeZone;
+  if (startAt !== undefined) changes.startAt = msOf(startAt);
+  if (endAt !== undefined) changes.endAt = msOf(endAt);
+  if (maxTotalCredits !== undefined) changes.maxTotalCredits = Number(maxTotalCredits);
+  if (overlap !== undefined) changes.overlap = overlap as OverlapRule;
+  if (missed !== undefined) changes.missed = missed as MissedRule;
+  if (options !== undefined) changes.options = optionsOf(options);
+  if (clear.includes('start_at')) changes.startAt = null;
+  if (clear.includes('end_at')) changes.endAt = null;
+  if (clear.includes('max_total_credits')) changes.maxTotalCredits = null;
+  return changes;
 }
 
 type RunMessage = MessageInitShape<typeof ScheduleRunSchema>;

@@ -111,10 +111,8 @@ export function createRemoteCore(
   /** Calls GetSession, which counts as a request unless `token` shows that a call follows. */
   const getSession = async (credentials: Readonly<Record<string, string>>, token?: string) => {
     const responseHeaders: ResponseHeaders = {};
-    const headers = {
-      ...credentials,
-      ...(token === undefined ? {} : { [admissionMetadata]: token }),
-    };
+    const headers: Record<string, string> = { ...credentials };
+    if (token !== undefined) headers[admissionMetadata] = token;
     const onHeader = (header: Headers) => void copyResponseHeaders(header, responseHeaders);
     const { session } = await toFault(
       sessions.getSession({}, { headers, timeoutMs: remoteTimeoutMs, onHeader }),
@@ -170,10 +168,9 @@ export function createRemoteCore(
     transport,
     started: () => true,
     async admit(method, authorization, { source = '' } = {}) {
-      const credentials = {
-        ...(authorization ? { authorization } : {}),
-        ...(source === '' ? {} : { [forwardedForHeader]: source }),
-      };
+      const credentials: Record<string, string> = {};
+      if (authorization) credentials.authorization = authorization;
+      if (source !== '') credentials[forwardedForHeader] = source;
       const token = admissions.sign(authorization ?? undefined, fullName(method));
       const { session, responseHeaders } = await getSession(credentials, token);
       const { userId, role, scopes, operatorRole, balance } = session;
@@ -258,12 +255,10 @@ function headersOf({
   waitMs,
   ifNoneMatch,
 }: Call<RemoteCaller>): Headers {
-  return new Headers({
-    ...principal.credentials,
-    ...(requestId === '' ? {} : { [requestIdHeader]: requestId }),
-    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
-    ...writeSubmitOptions(submitOptions),
-    ...(waitMs === 0 ? {} : { [waitMetadata]: String(waitMs / 1000) }),
-    ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
-  });
+  const headers = new Headers({ ...principal.credentials, ...writeSubmitOptions(submitOptions) });
+  if (requestId !== '') headers.set(requestIdHeader, requestId);
+  if (idempotencyKey !== undefined) headers.set('idempotency_key', idempotencyKey);
+  if (waitMs > 0) headers.set(waitMetadata, String(waitMs / 1000));
+  if (ifNoneMatch !== undefined) headers.set('if-none-match', ifNoneMatch);
+  return headers;
 }

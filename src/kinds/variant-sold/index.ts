@@ -175,6 +175,8 @@ export const item: View = {
   show({ job, unit: found }) {
     const { unit, outcome, batch, payload } = found!;
     const status = unitStatus(outcome, job);
+    const rejection = `The job was rejected. ${job.reason}`.trim();
+    const failure = outcome?.status === 'FAILED' ? outcome.message : rejection;
     return {
       jobId: job.id,
       itemId: inputText(unit, 'item_id'),
@@ -182,14 +184,7 @@ export const item: View = {
       country: batch.region,
       status,
       ...(payload === null ? {} : { data: payload }),
-      ...(status === 'FAILED'
-        ? {
-            errorLog:
-              outcome?.status === 'FAILED'
-                ? outcome.message
-                : `The job was rejected. ${job.reason}`.trim(),
-          }
-        : {}),
+      ...(status === 'FAILED' ? { errorLog: failure } : {}),
     };
   },
 };

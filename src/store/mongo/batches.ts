@@ -94,13 +94,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
 
     requeueStalled: (now, publishedBefore, limit, jobIds = {}) =>
       engine.run(async ({ batches }) => {
-        const { atLeast, below } = jobIds;
-        const range = {
-          ...(atLeast === undefined ? {} : { $gte: atLeast }),
-          ...(below === undefined ? {} : { $lt: below }),
-        };
-        const ofJobs: Filter<BatchDocument> =
-          Object.keys(range).length === 0 ? {} : { jobId: range };
+        const ofJobs = inRange(jobIds);
         const expired: Filter<BatchDocument> = {
           ...ofJobs,
           state: 'claimed',
@@ -122,6 +116,14 @@ export function batchStore(engine: MongoEngine): BatchStore {
         ];
       }),
   };
+}
+
+/** Returns the filter of batches whose job's id is in a range. */
+function inRange({ atLeast, below }: { atLeast?: string; below?: string }): Filter<BatchDocument> {
+  const range: { $gte?: string; $lt?: string } = {};
+  if (atLeast !== undefined) range.$gte = atLeast;
+  if (below !== undefined) range.$lt = below;
+  return Object.keys(range).length === 0 ? {} : { jobId: range };
 }
 
 /** Returns the fields of a batch whose message is published at `now`. */

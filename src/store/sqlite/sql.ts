@@ -35,7 +35,7 @@ export function quoted(field: string): string {
 export const columnList = (fields: readonly string[]): string => fields.map(quoted).join(', ');
 
 /** Returns as many placeholders as there are values, separated by commas. */
-export const marksFor = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
+const marksFor = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
 
 /** Converts a field's value to a column value. */
 export function toColumn(value: unknown): Value {
