@@ -1,14 +1,17 @@
 import { Code, type ConnectRouter, createConnectRouter } from '@connectrpc/connect';
 import { abortResponse } from '../../contract/abort-response.ts';
 import type { BodyBudget } from '../../contract/body-budget.ts';
-import { maxBodyBytes } from '../../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../../contract/response-headers.ts';
 import { isComplete, methodPath, nameCall } from '../../telemetry/metrics.ts';
 import { inCallSpan, rpcSystemOf } from '../../telemetry/server-spans.ts';
 import { statusOf } from './call-spans.ts';
 import { createExchange, type RpcRequest, type RpcResponse } from './exchange.ts';
-import { compressions, receiveCall } from './receive-call.ts';
-import { sendResponse, sendText } from './send-response.ts';
+import { receiveCall, universalRequest } from './receive-call.ts';
+import { sendResponse, sendText, sendUnary } from './send-response.ts';
+import { compressions } from './unary/body.ts';
+import { formOf } from './unary/form.ts';
+import { recordUnary, type UnaryMethod } from './unary/methods.ts';
+import { performUnary } from './unary/serve.ts';
 
 /**
  * Listener for node:http and node:http2. If no method has the path, calls `next` or responds with
@@ -19,35 +22,30 @@ export type RpcListener = (request: RpcRequest, response: RpcResponse, next?: ()
 /** Maximum size of a message to a method without authentication, in bytes. */
 export const publicBodyBytes = 4 * 1024;
 
-/**
- * A served method. Reading the options of its declaration for each call would take microseconds.
- */
+/** A served method. */
 interface ServedMethod {
+  /** Connect's handler of all calls that are not unary. */
   handle: ConnectRouter['handlers'][number];
   /** Name as in the path of a call. */
   path: string;
-  /** Maximum size of a message, in bytes. */
-  limit: number;
-  isUnary: boolean;
+  unary: UnaryMethod | undefined;
 }
 
 /** Returns the methods of routes by the path of their requests. */
 function serveMethods(routes: (router: ConnectRouter) => void): ReadonlyMap<string, ServedMethod> {
-  const router = createConnectRouter({
+  const options = {
     acceptCompression: compressions,
     // Unknown fields are never read and would cost memory.
     binaryOptions: { readUnknownFields: false },
-  });
-  routes(router);
+  };
+  const router = createConnectRouter(options);
+  const unary = new Map<string, UnaryMethod>();
+  routes(recordUnary(router, options, unary));
   return new Map(
-    router.handlers.map((handle) => {
-      const { method, requestPath } = handle;
-      const isUnary = method.methodKind === 'unary';
-      return [
-        requestPath,
-        { handle, path: methodPath(method), limit: maxBodyBytes(method), isUnary },
-      ];
-    }),
+    router.handlers.map((handle) => [
+      handle.requestPath,
+      { handle, path: methodPath(handle.method), unary: unary.get(handle.requestPath) },
+    ]),
   );
 }
 
@@ -74,23 +72,26 @@ export function createRpcListener(
     const exchange = createExchange(request, response, requestId);
     if (served === undefined)
       return sendText(exchange, 404, 'No method has this path. Call /<service>/<method> by POST.');
-    const { handle, path, limit, isUnary } = served;
-    const received = receiveCall(exchange, { method: handle.method, limit, budget });
+    const received = receiveCall(exchange);
     if (received === null)
       return sendText(exchange, 400, 'The authority of the request is missing or malformed.');
+    const { path } = served;
     let trailer: Headers | undefined;
-    const status = () => exchange.failure ?? finalStatus(response, trailer);
     nameCall(request, {
       method: path,
       system: rpcSystemOf(request.headers['content-type']),
-      status,
+      status: () => exchange.failure ?? finalStatus(response, trailer),
     });
-    inCallSpan(path, request, response, () => handle(received))
-      .then((result) => {
-        trailer = result.trailer;
-        return sendResponse(exchange, result, { isUnary, allowedMethods: handle.allowedMethods });
-      })
-      .catch(() => abortResponse(response));
+    const serve = async () => {
+      const { handle, unary } = served;
+      const form = request.method === 'POST' ? formOf(request.headers['content-type']) : null;
+      if (unary !== undefined && form !== null)
+        return sendUnary(exchange, await performUnary(unary, { ...received, form, budget }));
+      const result = await handle(universalRequest(received));
+      trailer = result.trailer;
+      return sendResponse(exchange, result, handle.allowedMethods);
+    };
+    inCallSpan(path, request, response, serve).catch(() => abortResponse(response));
   };
 }
 

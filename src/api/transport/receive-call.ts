@@ -1,69 +1,40 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { DescMethod } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { UniversalServerRequest } from '@connectrpc/connect/protocol';
-import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
-import type { BodyBudget } from '../../contract/body-budget.ts';
 import { isComplete } from '../../telemetry/metrics.ts';
 import { type RpcExchange, type RpcRequest, type RpcResponse, valuesOf } from './exchange.ts';
-import { unaryBody } from './request-body.ts';
 
-export const compressions = [compressionGzip, compressionBrotli];
-
-export interface ReceiveOptions {
-  method: DescMethod;
-  /** Maximum size of a message of the method, in bytes. */
-  limit: number;
-  budget: BodyBudget;
+/** A received call, whose body is unread. */
+export interface ReceivedCall {
+  exchange: RpcExchange;
+  url: string;
+  /** Aborts when the client leaves. */
+  signal: AbortSignal;
 }
 
-/**
- * Converts a request for the handlers of Connect. Returns null if its authority is missing or
- * malformed. Large bodies are read within the memory budget.
- */
-export function receiveCall(
-  exchange: RpcExchange,
-  options: ReceiveOptions,
-): UniversalServerRequest | null {
+/** Receives a call. Returns null if the authority of its request is missing or malformed. */
+export function receiveCall(exchange: RpcExchange): ReceivedCall | null {
   const { request, response } = exchange;
   const authority = 'authority' in request ? request.authority : request.headers.host;
   const url = `http://${authority}${request.url}`;
   if (authority === undefined || !URL.canParse(url)) return null;
   removeLongTimeout(request.headers);
   discardRest(request, response);
-  const header = protocolHeadersOf(request.headers);
-  const signal = createLeaveSignal(response);
-  const isUnary = options.method.methodKind === 'unary' && request.method === 'POST';
+  return { exchange, url, signal: createLeaveSignal(response) };
+}
+
+/** Converts a call for the handlers of Connect. */
+export function universalRequest({ exchange, url, signal }: ReceivedCall): UniversalServerRequest {
+  const { request } = exchange;
   return {
     httpVersion: request.httpVersion,
     method: request.method!,
     url,
-    header,
-    body: isUnary ? bodyOf(exchange, header, signal, options) : streamOf(request),
+    header: protocolHeadersOf(request.headers),
+    body: streamOf(request),
     signal,
     contextValues: valuesOf(exchange),
   };
-}
-
-/** Returns the body of a unary call, which reserves memory for its user. */
-function bodyOf(
-  exchange: RpcExchange,
-  header: Headers,
-  signal: AbortSignal,
-  { method, limit, budget }: ReceiveOptions,
-): AsyncIterable<Uint8Array<ArrayBuffer>> {
-  const reserve = async (bytes: number) => {
-    const release = await budget.reserve(exchange.userId, bytes, signal);
-    if (signal.aborted) release();
-    else exchange.response.once('close', release);
-  };
-  return unaryBody(exchange.request, header, {
-    limit,
-    input: method.input,
-    compressions,
-    reserve,
-    signal,
-  });
 }
 
 /** Returns a body as a stream, which stays open when its reader ends. */
@@ -94,7 +65,7 @@ const protocolHeaders = /^(?:content-type|content-encoding|accept-encoding|(?:co
 
 /**
  * Returns the headers that Connect reads and copies for each call. Handlers read all other headers
- * from the request. The length of a body is checked where it is read.
+ * from the request.
  */
 function protocolHeadersOf(headers: IncomingHttpHeaders): Headers {
   const header = new Headers();

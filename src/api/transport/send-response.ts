@@ -1,7 +1,8 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { universalResponseToNodeResponse } from '@connectrpc/connect-node';
 import type { RpcExchange } from './exchange.ts';
+import type { UnaryResponse } from './unary/response.ts';
 
 /** Messages of calls that Connect refuses without a body. */
 const refusals: Readonly<Record<number, string>> = {
@@ -10,18 +11,14 @@ const refusals: Readonly<Record<number, string>> = {
   505: 'This method needs HTTP/2.',
 };
 
-/** Kind of a response: one message, or any number. */
-export interface SendOptions {
-  isUnary: boolean;
-  /** HTTP methods that the called method takes. */
-  allowedMethods: readonly string[];
-}
-
-/** Sends the response of a Connect handler, with the headers of the exchange. */
+/**
+ * Sends the response of a Connect handler, with the headers of the exchange. `allowedMethods` are
+ * the HTTP methods that the called method takes.
+ */
 export async function sendResponse(
   exchange: RpcExchange,
   result: UniversalServerResponse,
-  { isUnary, allowedMethods }: SendOptions,
+  allowedMethods: readonly string[],
 ): Promise<void> {
   const { response, responseHeaders } = exchange;
   const refusal = result.body === undefined ? refusals[result.status] : undefined;
@@ -30,8 +27,6 @@ export async function sendResponse(
     // HTTP requires it, and Connect does not set it.
     if (result.status === 405) response.setHeader('allow', allowedMethods.join(', '));
     sendText(exchange, result.status, refusal);
-  } else if (isUnary) {
-    await sendMessage(exchange, result);
   } else {
     for (const name in responseHeaders) response.setHeader(name, responseHeaders[name]!);
     await universalResponseToNodeResponse(result, response);
@@ -54,19 +49,13 @@ export function sendText(
  * Sends the head, the message, and the end of a unary response with one write. Separate writes cost
  * more.
  */
-async function sendMessage(
+export function sendUnary(
   { response, responseHeaders }: RpcExchange,
-  { status, header, body, trailer }: UniversalServerResponse,
-): Promise<void> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body ?? []) chunks.push(chunk);
+  { status, headers, body, trailers }: UnaryResponse,
+): void {
   // A write would emit an error.
   if (response.closed) return;
-  const headers: OutgoingHttpHeaders = { ...responseHeaders };
-  header?.forEach((value, name) => {
-    headers[name] = value;
-  });
-  (response as ServerResponse).writeHead(status, headers);
-  if (trailer !== undefined) response.addTrailers(Object.fromEntries(trailer));
-  (response as ServerResponse).end(chunks.length > 1 ? Buffer.concat(chunks) : chunks[0]);
+  (response as ServerResponse).writeHead(status, { ...responseHeaders, ...headers });
+  if (trailers !== undefined) response.addTrailers(trailers);
+  (response as ServerResponse).end(body);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc/rpc-fixture.ts';
+import { openRpcFixture, type RpcFixture } from '../../../../test/support/rpc/rpc-fixture.ts';
 
 let fixture: RpcFixture;
 let session: ClientHttp2Session;
