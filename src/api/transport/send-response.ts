@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { universalResponseToNodeResponse } from '@connectrpc/connect-node';
 import type { RpcExchange } from './exchange.ts';
-import type { UnaryResponse } from './unary/response.ts';
+import type { WrittenResponse } from './unary/response.ts';
 
 /** Messages of calls that Connect refuses without a body. */
 const refusals: Readonly<Record<number, string>> = {
@@ -51,7 +51,7 @@ export function sendText(
  */
 export function sendUnary(
   { response, responseHeaders }: RpcExchange,
-  { status, headers, body, trailers }: UnaryResponse,
+  { status, headers, body, trailers }: WrittenResponse,
 ): void {
   // A write would emit an error.
   if (response.closed) return;

@@ -69,8 +69,8 @@ type ReadChunk = () => Promise<Buffer<ArrayBuffer> | null>;
  * Creates a reader of a request, which leaves the request open. The iterator of a stream costs as
  * much as the rest of a small call.
  *
- * It rejects with Fault `malformed` (unknown flags of an envelope) and `too_large` (the length of an
- * envelope), ConnectError `Unimplemented` (bytes after the first message), and if the client leaves.
+ * It rejects with Fault `malformed` (unknown flags of an envelope) and `too_large` (its length),
+ * with ConnectError `Unimplemented` (bytes after the first message), and if the client leaves.
  */
 function createReader(request: RpcRequest, options: UnaryBodyOptions): ReadChunk {
   const { form, limit, signal } = options;

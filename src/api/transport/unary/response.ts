@@ -1,7 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { JsonWriteOptions } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
-import { type Compression, encodeEnvelopes, envelopeCompress } from '@connectrpc/connect/protocol';
+import {
+  type Compression,
+  type EnvelopedMessage,
+  encodeEnvelopes,
+  envelopeCompress,
+} from '@connectrpc/connect/protocol';
 import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
 import { grpcStatusOk, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
@@ -12,7 +17,7 @@ import type { UnaryForm, UnaryProtocol } from './form.ts';
 export type UnaryOutcome = { message: Uint8Array<ArrayBuffer> } | { error: ConnectError };
 
 /** HTTP response of a unary call. */
-export interface UnaryResponse {
+export interface WrittenResponse {
   status: number;
   headers: OutgoingHttpHeaders;
   body: Uint8Array;
@@ -20,7 +25,7 @@ export interface UnaryResponse {
   trailers?: Readonly<Record<string, string>>;
 }
 
-export interface UnaryResponseOptions {
+export interface WriteOptions {
   context: UnaryContext;
   form: UnaryForm;
   /** Encoding that the client accepts. Null for none. */
@@ -28,7 +33,7 @@ export interface UnaryResponseOptions {
   json: Partial<JsonWriteOptions> | undefined;
 }
 
-type Write = (outcome: UnaryOutcome, options: UnaryResponseOptions) => Promise<UnaryResponse>;
+type Write = (outcome: UnaryOutcome, options: WriteOptions) => Promise<WrittenResponse>;
 
 /** Size from which messages are compressed, in bytes, as Connect does. */
 const minCompressedBytes = 1024;
@@ -83,22 +88,17 @@ const typeOf = ({ protocol, isBinary }: UnaryForm) =>
 const entriesOf = (headers: Headers | undefined) => headers && Object.fromEntries(headers);
 
 /** Returns the headers of a response whose messages are in envelopes. */
-const envelopeHeaders = ({ context, form, compression }: UnaryResponseOptions) => ({
+const envelopeHeaders = ({ context, form, compression }: WriteOptions) => ({
   'content-type': typeOf(form),
   ...(compression && { [form.protocol.encodingHeader]: compression.name }),
   ...entriesOf(context.used.header),
 });
 
-interface Envelope {
-  flags: number;
-  data: Uint8Array<ArrayBuffer>;
-}
-
-const messagesOf = (outcome: UnaryOutcome): Envelope[] =>
+const messagesOf = (outcome: UnaryOutcome): EnvelopedMessage[] =>
   'error' in outcome ? [] : [{ flags: 0, data: outcome.message }];
 
 async function writeEnvelopes(
-  envelopes: Envelope[],
+  envelopes: EnvelopedMessage[],
   compression: Compression | null,
 ): Promise<Uint8Array> {
   if (compression === null) return encodeEnvelopes(...envelopes);

@@ -16,7 +16,7 @@ import { compressions, readMessage } from './body.ts';
 import { UnaryContext } from './context.ts';
 import type { UnaryForm } from './form.ts';
 import type { UnaryMethod } from './methods.ts';
-import { type UnaryOutcome, type UnaryResponse, writeResponse } from './response.ts';
+import { type UnaryOutcome, type WrittenResponse, writeResponse } from './response.ts';
 
 /** A received unary call. */
 export interface UnaryCall extends ReceivedCall {
@@ -53,7 +53,7 @@ function readHeaders({ exchange, form }: UnaryCall): CallHeaders {
  * handlers take longer for the iterators and headers of a call than for everything else
  * (docs/performance.md).
  */
-export async function performUnary(unary: UnaryMethod, call: UnaryCall): Promise<UnaryResponse> {
+export async function performUnary(unary: UnaryMethod, call: UnaryCall): Promise<WrittenResponse> {
   const { form } = call;
   const headers = readHeaders(call);
   const { signal, clear } = withDeadline(call.signal, headers.timeoutMs);
