@@ -75,6 +75,7 @@ describe('a product in JSON-LD', () => {
   test.each([
     ['inside of a graph', { '@graph': [{ '@type': 'WebSite', name: 'Shop' }, offer({})] }],
     ['as the main entity of a page', { '@type': 'ItemPage', mainEntity: offer({}) }],
+    ['as the object of an action', { '@type': 'BuyAction', object: offer({}) }],
     ['in an array', [{ '@type': 'Organization' }, offer({})]],
     ['with several types', { ...offer({}), '@type': ['Thing', 'http://schema.org/Product'] }],
     [

@@ -178,6 +178,10 @@ export function onlyText(
 /** Members of pages and of graphs whose items are items of the page. */
 const wrappers = ['@graph', 'mainEntity', 'mainEntityOfPage'];
 
+/** Returns true for an action of a visitor, such as a `BuyAction`, whose object is the product. */
+const isAction = (item: JsonObject): boolean =>
+  typesOf(item).some((type) => type.endsWith('Action'));
+
 /**
  * Returns the items of the page: the roots and those inside of wrappers, each once, up to a
  * maximum.
@@ -189,6 +193,7 @@ function pageItems(roots: readonly JsonObject[], maximum: number): JsonObject[] 
     if (!isObject(value) || items.has(value) || items.size >= maximum) return;
     items.add(value);
     for (const name of wrappers) visit(value[name]);
+    if (isAction(value)) visit(value.object);
   };
   roots.forEach(visit);
   return [...items];
