@@ -56,6 +56,7 @@ const fieldRules: Readonly<Record<string, CandidateRule>> = {
   availability: { keyOf: stockKey, marked: 'wins', disagreement: 'null' },
   currency: { keyOf: plainKey, marked: 'agrees', disagreement: 'null' },
   sku: { keyOf: codeKey, marked: 'wins', disagreement: 'first' },
+  brand: { keyOf: codeKey, marked: 'agrees', disagreement: 'first' },
   title: { keyOf: plainKey, marked: 'agrees', disagreement: 'first' },
   list_price: { keyOf: plainKey, marked: 'agrees', disagreement: 'null' },
 };

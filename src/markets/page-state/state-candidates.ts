@@ -1,15 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
-import { readAvailability } from '../availability/availability.ts';
 import type { Candidate } from '../candidates/candidates.ts';
-import { positive, text } from '../fields.ts';
+import { text } from '../fields.ts';
 import { attribute, type Element, findAll, type HtmlPage, scriptText } from '../html/html.ts';
 import type { PageWork } from '../html/page-work.ts';
 import { closingBracket } from '../json/json-values.ts';
 import { parseJson } from '../json/script-json.ts';
-import { isCurrencyCode } from '../money/currencies.ts';
-import { shownAmount } from '../money/money.ts';
-import { anyOf } from '../patterns.ts';
 import { plainName } from '../structured-data/plain-name.ts';
+import { membersOf, type StateValue } from './state-members.ts';
 
 /** JSON that the scripts and attributes of a page embed, by the names of its places. */
 export type EmbeddedStates = ReadonlyMap<string, Json>;
@@ -87,65 +84,6 @@ export function pageStates({ root }: HtmlPage, elements: readonly Element[]): Em
 }
 
 const nameMembers = ['name', 'title', 'productName', 'product_name', 'item_name', 'displayName'];
-const priceMembers =
-  /^(?:(?:sale|final|current|selling|special|unit|display|total|product|now)[_-]?)?price(?:[_-]?(?:amount|value|incl|now))?$/i;
-const innerPrices = ['now', 'value', 'amount', 'current', 'price', 'finalPrice'];
-const skuMembers = anyOf(
-  [
-    'sku',
-    'product_?(?:code|number|sku)',
-    'article_?(?:number|code|no)',
-    'item_?code',
-    'display_?code',
-    'reference',
-  ],
-  { flags: 'i', before: '^', after: '$' },
-);
-const idMembers = /^(?:id|code|(?:product|item|prod|article|offer)_?(?:id|no))$/i;
-const currencyMembers = /^(?:price_?)?currency(?:_?(?:code|iso))?$/i;
-const stockMembers = /^(?:availability|(?:is_?)?in_?stock|(?:is_?)?available|stock_?status)$/i;
-
-/** Maximum characters of an id or a number of a product. */
-const maxCodeLength = 40;
-
-interface StateValue {
-  field: 'price' | 'sku' | 'id' | 'availability' | 'currency';
-  value: Json;
-  path: string;
-}
-
-function amountOf(value: Json | undefined): number | null {
-  if (isObject(value)) {
-    const inner = innerPrices.find((name) => value[name] !== undefined && !isObject(value[name]));
-    return inner === undefined ? null : amountOf(value[inner]);
-  }
-  return typeof value === 'string' ? shownAmount(value, null) : positive(value);
-}
-
-/** Returns the value of a member of a product. Null for a member that is not a known field. */
-function memberValue(name: string, value: Json): Omit<StateValue, 'path'> | null {
-  if (priceMembers.test(name)) return { field: 'price', value: amountOf(value) };
-  if (stockMembers.test(name)) return { field: 'availability', value: availabilityOf(value) };
-  const code = text(value)?.trim() ?? null;
-  if (code === null) return null;
-  if (currencyMembers.test(name))
-    return isCurrencyCode(code) ? { field: 'currency', value: code } : null;
-  if (code.length > maxCodeLength) return null;
-  if (skuMembers.test(name)) return { field: 'sku', value: code };
-  return idMembers.test(name) ? { field: 'id', value: code } : null;
-}
-
-/** Returns the availability of a member: a boolean, or a text about stock. */
-function availabilityOf(value: Json): string | null {
-  if (typeof value === 'boolean') return value ? 'InStock' : 'OutOfStock';
-  return stockOf(text(value));
-}
-
-function stockOf(state: string | null): string | null {
-  const { available, state: name } = readAvailability(state);
-  return available === null ? null : name;
-}
-
 /** Yields the values of the objects of a state that have the name of the product. */
 function* productValues(
   root: Json,
@@ -184,22 +122,14 @@ function isNamed(value: JsonObject, names: ReadonlySet<string>): boolean {
   });
 }
 
-function* membersOf(value: JsonObject, path: string, work: PageWork): Generator<StateValue> {
-  for (const [name, member] of Object.entries(value)) {
-    const isParsed = priceMembers.test(name) || stockMembers.test(name);
-    if (isParsed && typeof member === 'string') work.addParsed(member);
-    const found = memberValue(name, member as Json);
-    if (found !== null && found.value !== null)
-      yield { ...found, path: `${path}.${name}`.slice(0, 200) };
-  }
-}
+const keyOf = (value: Json): string => String(value).toLowerCase();
 
 /** Returns the only value of each field of a state: a product has several if it has variants. */
 function onlyValues(values: readonly StateValue[]): StateValue[] {
   const byField = Map.groupBy(values, ({ field }) => field);
   const groups = [...byField.values()];
   return groups
-    .filter((group) => new Set(group.map(({ value }) => value)).size === 1)
+    .filter((group) => new Set(group.map(({ value }) => keyOf(value))).size === 1)
     .map(([first]) => first!);
 }
 

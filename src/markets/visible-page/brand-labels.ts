@@ -6,12 +6,15 @@ import { brandWords } from '../structured-data/brand.ts';
 /** A label of a text: alone, or before a colon. */
 const labelEnd = '(?:\\s*[:：]\\s*|\\s*$)';
 
+const brandTerms = [...brandWords, 'brand name', 'product brand'];
+
+/** Labels of the brand of a product. */
+export const ownBrandLabels = anyOf(brandTerms, { flags: 'iu', before: '^', after: labelEnd });
+
 /** Labels of the brand or of the manufacturer of a product. */
 export const brandLabels = anyOf(
   [
-    ...brandWords,
-    'brand name',
-    'product brand',
+    ...brandTerms,
     'manufacturer',
     'fabricante',
     'hersteller',
@@ -34,6 +37,16 @@ export const brandLabels = anyOf(
     '제조사',
   ],
   { flags: 'iu', before: '^', after: labelEnd },
+);
+
+/** Names of elements with the brand or the manufacturer of a product. */
+export const brandNames = anyOf(
+  ['brand', 'manufacturer', 'vendor', 'marca', 'marke', 'marque', 'hersteller', 'fabricant'],
+  {
+    flags: 'i',
+    before: '(?:^|[\\s_-])',
+    after: '(?:[_-]{1,2}(?:name|logo|image|img|link|title|text|value))?(?=$|\\s)',
+  },
 );
 
 /** Labels of the trade number of a product, whose last digit is a check digit. */

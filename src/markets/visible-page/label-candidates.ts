@@ -1,11 +1,9 @@
 import type { Candidate } from '../candidates/candidates.ts';
 import { type Element, oneLine } from '../html/html.ts';
 import { labelledText } from '../html/label-text.ts';
-import { shortText, type VisibleText } from '../html/visible-text.ts';
-import { brandName } from '../structured-data/brand.ts';
+import type { VisibleText } from '../html/visible-text.ts';
 import { gtinIn } from '../structured-data/offer.ts';
-import { plainName } from '../structured-data/plain-name.ts';
-import { brandLabels, gtinLabels } from './brand-labels.ts';
+import { gtinLabels } from './brand-labels.ts';
 import { pageCandidate } from './evidence.ts';
 import { isInCard } from './product-card.ts';
 import type { VisiblePage } from './visible-page.ts';
@@ -31,7 +29,7 @@ export function valueAfter(visible: VisibleText, labels: RegExp): LabelledText |
 }
 
 /** Returns the values after the labels of a field, apart from those of other products. */
-function labelledTexts(page: VisiblePage, labels: RegExp): LabelledText[] {
+export function labelledTexts(page: VisiblePage, labels: RegExp): LabelledText[] {
   const found: LabelledText[] = [];
   for (const visible of page.texts) {
     if (found.length >= maxLabels) break;
@@ -41,22 +39,8 @@ function labelledTexts(page: VisiblePage, labels: RegExp): LabelledText[] {
   return found;
 }
 
-/** Returns the candidates of brands after labels. The name of the product confirms them. */
-function brandCandidates(page: VisiblePage, titles: readonly string[]): Candidate[] {
-  const heading = page.heading === null ? null : shortText(page.heading, 300);
-  const names = [...titles, heading].map(plainName);
-  return labelledTexts(page, brandLabels).flatMap(({ text, element }) => {
-    const value = brandName(text);
-    if (value === null) return [];
-    const brand = { field: 'brand', value, text, element };
-    const isConfirmed = names.some((name) => name.includes(plainName(value)));
-    const sources = isConfirmed ? ['label', 'name'] : ['label'];
-    return sources.map((source) => pageCandidate({ ...brand, source }));
-  });
-}
-
 /** Returns the candidates of trade numbers after labels. Their check digits confirm them. */
-function gtinCandidates(page: VisiblePage): Candidate[] {
+export function gtinCandidates(page: VisiblePage): Candidate[] {
   return labelledTexts(page, gtinLabels).flatMap(({ text, element }) => {
     const value = gtinIn(text);
     if (value === null) return [];
@@ -64,9 +48,3 @@ function gtinCandidates(page: VisiblePage): Candidate[] {
     return ['label', 'check digit'].map((source) => pageCandidate({ ...gtin, source }));
   });
 }
-
-/** Returns the values that a page shows after labels: the brand and the trade number. */
-export const labelCandidates = (page: VisiblePage, titles: readonly string[]): Candidate[] => [
-  ...brandCandidates(page, titles),
-  ...gtinCandidates(page),
-];

@@ -1,0 +1,91 @@
+import type { Candidate } from '../candidates/candidates.ts';
+import { attribute, type Element } from '../html/html.ts';
+import { namesOf, shortText } from '../html/visible-text.ts';
+import { brandName } from '../structured-data/brand.ts';
+import { plainName } from '../structured-data/plain-name.ts';
+import { brandLabels, brandNames, ownBrandLabels } from './brand-labels.ts';
+import { pageCandidate } from './evidence.ts';
+import { labelledTexts, maxLabelled } from './label-candidates.ts';
+import { isInCard } from './product-card.ts';
+import type { VisiblePage } from './visible-page.ts';
+
+/** Maximum elements with the name of a brand that are considered. */
+const maxNamed = 30;
+
+/** A brand that a page shows. */
+interface ShownBrand {
+  value: string;
+  text: string;
+  element: Element;
+}
+
+/** Links to other products of a brand after its name: "Kiln | More from Kiln". */
+const moreProducts = /\s*\|.*$/;
+
+/** Texts of choices between brands. */
+const choiceWords =
+  /^(?:(?:all|any|select|choose)(?: (?:a |the )?brands?)?|(?:view|show|see|shop) all(?!\p{L}).*)$/iu;
+
+/** Returns a text as a brand. None for a choice, and for the heading of a list of brands. */
+function shownBrand(text: string, element: Element): ShownBrand[] {
+  const value = brandName(text.replace(moreProducts, ''));
+  if (value === null || choiceWords.test(value)) return [];
+  return brandLabels.test(plainName(value).trim()) ? [] : [{ value, text, element }];
+}
+
+/** Returns the text of an element, otherwise that of the first picture in it. */
+function textOf(element: Element): string | null {
+  const text = shortText(element, maxLabelled);
+  if (text !== null || element.children.length > 3) return text;
+  const picture = [element, ...element.children].find(
+    (node) => 'attribs' in node && node.name === 'img',
+  );
+  return picture && 'attribs' in picture ? attribute(picture, 'alt') : null;
+}
+
+/** Returns the brands in elements that are named as such, apart from those of other products. */
+function namedBrands(page: VisiblePage): ShownBrand[] {
+  const found: ShownBrand[] = [];
+  for (const element of page.fields) {
+    if (found.length >= maxNamed) break;
+    if (!brandNames.test(namesOf(element)) || isInCard(element, page)) continue;
+    found.push(...shownBrand(textOf(element) ?? '', element));
+  }
+  return found;
+}
+
+/** Returns true for an element that is not before the heading of the product. */
+function isBelowHeading(element: Element, { heading, ranges }: VisiblePage): boolean {
+  return heading !== null && ranges.get(element)!.start > ranges.get(heading)!.start;
+}
+
+/**
+ * Returns the candidates of the brand of a page: after labels, and in elements that are named as
+ * such. The name of the product confirms them, as does the only label of a brand below the heading.
+ */
+export function brandCandidates(page: VisiblePage, titles: readonly string[]): Candidate[] {
+  const heading = page.heading === null ? null : shortText(page.heading, 300);
+  const names = [...titles, heading].map(plainName);
+  const isNamed = ({ value }: ShownBrand) => names.some((name) => name.includes(plainName(value)));
+  const labelled = labelledTexts(page, brandLabels).flatMap(({ text, element }) =>
+    shownBrand(text, element),
+  );
+  const isOnly = new Set(labelled.map(({ value }) => plainName(value))).size === 1;
+  const own = labelledTexts(page, ownBrandLabels).flatMap(({ text, element }) =>
+    isOnly && isBelowHeading(element, page) ? shownBrand(text, element) : [],
+  );
+  // The title of a page can end with the name of the shop.
+  const inHeading = namedBrands(page).filter(({ value }) =>
+    plainName(heading).includes(plainName(value)),
+  );
+  const sources: [source: string, brands: readonly ShownBrand[]][] = [
+    ['label', labelled],
+    ['name', labelled.filter(isNamed)],
+    ['only label', own],
+    ['element', inHeading],
+    ['heading', inHeading],
+  ];
+  return sources.flatMap(([source, brands]) =>
+    brands.map((brand) => pageCandidate({ field: 'brand', source, ...brand })),
+  );
+}
