@@ -1,10 +1,11 @@
 import type { Json } from '../../base/json.ts';
 import { type Candidate, type FieldResolution, resolve } from '../candidates/candidates.ts';
 import { number, onlyOf, text } from '../fields.ts';
-import { attribute, find, findAll, words, workOf } from '../html/html.ts';
+import { attribute, type Element, find, findAll, words, workOf } from '../html/html.ts';
 import { pageStates, stateCandidates } from '../page-state/state-candidates.ts';
 import { offerCountSource, structuredCandidates } from '../structured-data/candidates.ts';
 import { addressOn } from '../structured-data/offer.ts';
+import { plainName } from '../structured-data/plain-name.ts';
 import { isPlaceholder } from '../structured-data/structured-data.ts';
 import { pageCandidates } from '../visible-page/candidates.ts';
 import {
@@ -55,12 +56,27 @@ function contentsOf(page: SitePage): PageContents {
   return {
     visible,
     candidates: [
-      ...stated.map((candidate) => withOwnPictures(candidate, pictures)),
+      ...stated.map((candidate) =>
+        withHeading(withOwnPictures(candidate, pictures), visible.heading),
+      ),
       ...states,
       ...visibleCandidates,
       ...previewCandidates(addressOn(page.url, preview, page.base), pictures),
     ],
   };
+}
+
+/**
+ * Returns the candidate of the title for previews as the heading writes it: such a title can also
+ * have the name of the shop, and it can be cut.
+ */
+function withHeading(candidate: Candidate, heading: Element | null): Candidate {
+  const { field, source, value } = candidate;
+  if (field !== 'title' || source !== 'opengraph' || heading?.name !== 'h1') return candidate;
+  const headingText = words(heading);
+  const [title, name] = [plainName(text(value)), plainName(headingText)];
+  const isSame = name.trim() !== '' && (title.includes(name) || name.includes(title));
+  return isSame ? { ...candidate, value: headingText } : candidate;
 }
 
 /** Formats whose pictures can be those of elements around the product. */

@@ -84,6 +84,24 @@ describe('a page without structured data', () => {
     expect(read(page(`${price}${button}`))).toMatchObject({ price: 12.5 });
   });
 
+  test.each([
+    ['with the name of the shop', 'Oat mug buy online | Kiln'],
+    ['that is cut', 'Oat'],
+  ])('has the title of its heading instead of one for previews %s', (_name, title) => {
+    const html = page(`<p>€ 12,50</p>${button}`);
+    const preview = `<meta property="og:type" content="product"><meta property="og:title" content="${title}">`;
+    expect(read(preview + html)).toMatchObject({ title: 'Oat mug', from: { title: 'opengraph' } });
+    expect(read(preview.replace('Oat', 'Ash') + html)?.title).not.toBe('Oat mug');
+  });
+
+  test.each([
+    ['Cap', 'Cap | Kiln'],
+    ['湯呑み', '湯呑み - 窯元'],
+  ])('has the short title %s that is the main part of another', (name, title) => {
+    const html = `<title>${title}</title><h1>${name}</h1><h1>Kiln</h1><p>€ 12,50</p>${button}`;
+    expect(read(html)).toMatchObject({ title: name, price: 12.5 });
+  });
+
   test('is a product by an element with the name of its title and no heading', () => {
     const html = `<title>Oat mug | Kiln</title><div class="product-title">Oat mug</div><p>€ 12,50</p>${button}`;
     expect(read(html)).toMatchObject({ title: 'Oat mug', price: 12.5, availability: 'InStock' });

@@ -1,13 +1,15 @@
 import type { Candidate } from '../candidates/candidates.ts';
 import type { Element } from '../html/html.ts';
 import { shortText } from '../html/visible-text.ts';
+import { plainName } from '../structured-data/plain-name.ts';
+import { brandCandidates } from './brand-candidates.ts';
 import { breadcrumbCandidates } from './breadcrumb-candidates.ts';
 import { pageCandidate } from './evidence.ts';
-import { labelCandidates } from './label-candidates.ts';
+import { gtinCandidates } from './label-candidates.ts';
 import { type PriceFacts, priceCandidates } from './price-candidates.ts';
 import { skuCandidates } from './sku-candidates.ts';
 import { availabilityCandidates } from './stock-candidates.ts';
-import { mainControl, type VisiblePage } from './visible-page.ts';
+import { isMainPart, mainControl, type VisiblePage } from './visible-page.ts';
 
 /** Facts about a page that its reader is given. */
 export interface PageFacts extends PriceFacts {
@@ -27,8 +29,9 @@ const maxHeadingParts = 10;
 function titledText(heading: Element, titles: readonly string[]): string | null {
   const isTitled = (text: string | null): text is string =>
     text !== null &&
-    text.length > 3 &&
-    titles.some((title) => title.toLowerCase().includes(text.toLowerCase()));
+    (text.length > 3
+      ? titles.some((title) => title.toLowerCase().includes(text.toLowerCase()))
+      : isMainPart(plainName(text), titles));
   const text = shortText(heading, maxTitle);
   if (isTitled(text)) return text;
   const inner = heading.children.filter((node) => 'attribs' in node).slice(0, maxHeadingParts);
@@ -63,7 +66,8 @@ export function pageCandidates(page: VisiblePage, facts: PageFacts): Candidate[]
     ...prices.found,
     ...availabilityCandidates(page, control, prices),
     ...skuCandidates(page, facts.url),
-    ...labelCandidates(page, facts.titles),
+    ...brandCandidates(page, facts.titles),
+    ...gtinCandidates(page),
     ...breadcrumbCandidates(page, facts),
   ];
 }

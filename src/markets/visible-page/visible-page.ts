@@ -53,7 +53,7 @@ const isLogo = (element: Element): boolean =>
   [...upwards(element, 6)].some(({ name }) => name === 'a' || name === 'header');
 
 /** Returns true if a name is the longest part of a title, or its beginning. */
-function isMainPart(name: string, titles: readonly string[]): boolean {
+export function isMainPart(name: string, titles: readonly string[]): boolean {
   return titles.some((title) => {
     const parts = title.split(/\s[-–—|:·»]\s|\|/).map(plainName);
     const longest = Math.max(...parts.map(({ length }) => length));
