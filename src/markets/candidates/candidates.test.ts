@@ -61,6 +61,15 @@ describe('resolve()', () => {
     expect(resolve('price', contrary.slice(0, 2))).toMatchObject({ value: 9, contradictions: [] });
   });
 
+  test('takes the number after a label instead of an id that two other sources have', () => {
+    const label = { ...seen('M-1', 'label'), isMarked: true };
+    const labels = [label, { ...label, source: 'only label' }];
+    const ids = [seen('4711', 'data-id'), seen('4711', 'address')];
+    expect(resolve('sku', [...ids, ...labels])).toMatchObject({ value: 'M-1' });
+    const unmarked = labels.map((one) => ({ ...one, isMarked: false }));
+    expect(resolve('sku', [...ids, ...unmarked])).toMatchObject({ value: null });
+  });
+
   test('takes none if the page shows prices, but not that one', () => {
     const shown = [seen(11, 'shown'), seen(12, 'shown')];
     expect(resolve('price', [stated(9), ...shown])).toMatchObject({ value: null });

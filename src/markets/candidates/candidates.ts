@@ -105,9 +105,13 @@ const resolutionOf = (
 });
 
 /**
- * Returns the value that several sources of the lower rungs have, unless others have another one.
+ * Returns the value that several sources of the lower rungs have, unless others have another one:
+ * of several such values the one that the page marks, if that wins.
  */
-function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): FieldResolution {
+function agreed(
+  candidates: readonly Candidate[],
+  { keyOf, marked: effect }: CandidateRule,
+): FieldResolution {
   const groups = Map.groupBy(candidates, ({ value }) => keyOf(value));
   const sourcesOf = (group: readonly Candidate[]) => [
     ...new Set(group.map(({ source }) => source)),
@@ -115,8 +119,10 @@ function agreed(candidates: readonly Candidate[], { keyOf }: CandidateRule): Fie
   const agreeingGroups = [...groups.values()].filter(
     (group) => sourcesOf(group).length >= neededSources,
   );
-  if (agreeingGroups.length > 1) return { ...nothing, contradictions: candidates };
-  const [group] = agreeingGroups;
+  const markedGroups = agreeingGroups.filter((group) => group.some(({ isMarked }) => isMarked));
+  const isDecided = effect === 'wins' && markedGroups.length === 1;
+  if (agreeingGroups.length > 1 && !isDecided) return { ...nothing, contradictions: candidates };
+  const [group] = isDecided ? markedGroups : agreeingGroups;
   if (group === undefined) return nothing;
   const [first] = group as [Candidate];
   const isContradicted = candidates.some(

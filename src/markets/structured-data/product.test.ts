@@ -277,6 +277,15 @@ describe('a product of OpenGraph', () => {
     expect(read(meta({ ...values, 'product:upc': '4006381333932' }))).toMatchObject({ gtin: null });
   });
 
+  test.each([
+    ['4711', '4711'],
+    ['M 17 RED', 'M 17 RED'],
+    ['Kiln Works (Ltd)', null],
+  ])('with the id %s has the SKU %s', (id, sku) => {
+    const values = { 'og:title': 'Mug', 'og:type': 'product', 'product:retailer_item_id': id };
+    expect(read(meta(values))?.sku).toBe(sku);
+  });
+
   test('needs a type or a price of a product', () => {
     expect(read(meta({ 'og:title': 'About us', 'og:type': 'website' }))).toBeNull();
     expect(read(meta({ 'og:title': 'Mug', 'og:type': 'og:product' }))).toMatchObject({

@@ -427,7 +427,8 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
       url: first('og:url'),
       image: values.get('og:image') ?? null,
       brand: first('product:brand', 'og:brand'),
-      sku: all('product:retailer_item_id'),
+      // Shops also write names into it.
+      sku: all('product:retailer_item_id')?.filter((id) => !/\s/.test(id) || /\d/.test(id)) ?? null,
       gtin: first('product:gtin', 'product:ean', 'product:upc', 'product:isbn'),
       mpn: first('product:mfr_part_no'),
       category: first('product:category'),
