@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   buyButton as button,
-  jsonLd,
   shopPage as page,
   readShopPage as read,
 } from '../../../test/support/pages/shop-page.ts';

@@ -20,12 +20,23 @@ describe('a list price beside the price', () => {
     ['recommended', `<p>RRP € 15,00</p>${now}`],
     ['shown with what is saved', `<del>€ 15,00</del> ${now} <b class="price">€ 2,50</b>`],
     ['in the element of what is saved', `<i class="save"><s class="was">€ 15,00</s></i> ${now}`],
+    ['named as one', `<b class="list-price">€ 15,00</b> ${now}`],
+    ['named as the regular price', `<i><b class="regular-price">€ 15,00</b></i> ${now}`],
+    ['named as one of its kind', `<b class="price price--standard">€ 15,00</b> ${now}`],
+    ['also shown without its label', `<p>RRP € 15,- <b class="price">€ 15,00</b></p>${now}`],
+    ['beside a text about what is saved', `<s>€ 15,00</s> ${now} <p>You save € 2.50 today</p>`],
+    [
+      'beside an instalment with a label around it',
+      `<s>€ 15,00</s> ${now}<p>6 payments of <i><b><u class="price">€ 2,09</u></b></i></p>`,
+    ],
     ['shown twice', `<del>€ 15,00</del><del>€ 15,00</del> ${now}`],
   ])('is read if it is %s', (_name, prices) => {
     expect(listPriceOf(prices)).toBe(15);
   });
 
   test.each([
+    ['it is named as one and lower', `<b class="list-price">€ 10,00</b> ${now}`],
+    ['it is in a list of prices', `<b class="price-list"><b>€ 15,00</b></b> ${now}`],
     ['it is lower than the price', `<del>€ 10,00</del> ${now}`],
     ['there are several', `<del>€ 15,00</del><del>€ 16,00</del> ${now}`],
     ['it is in another currency', `<del>$ 15.00</del> ${now}`],

@@ -2,6 +2,7 @@ import type { Candidate } from '../candidates/candidates.ts';
 import { upwards } from '../html/visible-text.ts';
 import { pageCandidate } from './evidence.ts';
 import { placesIn } from './near-prices.ts';
+import { besideListPrice } from './price-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 import type { VisiblePrice, VisiblePrices } from './visible-price.ts';
 
@@ -12,23 +13,30 @@ const maxDepth = 6;
 const difference = (one: number, other: number): number => Number((one - other).toFixed(4));
 
 /**
- * Returns the only former price in the smallest element around a price that contains any. Null if
- * the element contains another price to pay, or if the former one is lower or in another currency.
+ * Returns the only former price in the smallest element around a price that contains any, such as
+ * one that is named as a list price. Null if the element contains another price to pay, or if the
+ * former one is lower or in another currency.
  */
 function formerPrice(
   price: VisiblePrice,
   { prices, formerPrices, unreadable }: VisiblePrices,
   page: VisiblePage,
 ): VisiblePrice | null {
+  const isFormer = ({ isListed }: VisiblePrice) => isListed && !price.isListed;
   for (const outer of upwards(price.element, maxDepth)) {
-    const [former, ...more] = placesIn(outer, formerPrices, page);
+    const shown = placesIn(outer, prices, page);
+    const [former, ...more] = [
+      ...placesIn(outer, formerPrices, page),
+      ...shown.filter((one) => isFormer(one) && one.amount !== price.amount),
+    ];
     if (former === undefined) continue;
     const isOnly = more.every(({ amount }) => amount === former.amount);
     const saving = difference(former.amount, price.amount);
-    const isBeside = placesIn(outer, prices, page).every(({ amount }) =>
-      [price.amount, saving].includes(amount),
+    const possible = [price.amount, former.amount, saving];
+    const isBeside = shown.every(({ amount }) => possible.includes(amount));
+    const isReadable = placesIn(outer, unreadable, page).every(({ text }) =>
+      besideListPrice.test(text),
     );
-    const isReadable = placesIn(outer, unreadable, page).length === 0;
     const isHigher = former.amount > price.amount && former.currency === price.currency;
     return isOnly && isBeside && isReadable && isHigher ? former : null;
   }

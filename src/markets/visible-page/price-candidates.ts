@@ -2,10 +2,12 @@ import type { Json } from '../../base/json.ts';
 import type { Candidate } from '../candidates/candidates.ts';
 import { number } from '../fields.ts';
 import type { Element } from '../html/html.ts';
+import { shortText, upwards } from '../html/visible-text.ts';
 import { shownAmount } from '../money/money.ts';
 import { pageCandidate } from './evidence.ts';
 import { listPriceCandidates } from './list-price-candidates.ts';
 import { type NearPrices, onlyOldPrice, pricesNear } from './near-prices.ts';
+import { maxPriceText } from './price-element.ts';
 import type { PurchaseControl } from './purchase-control.ts';
 import type { VisiblePage } from './visible-page.ts';
 import { type VisiblePrice, type VisiblePrices, visiblePrices } from './visible-price.ts';
@@ -26,8 +28,8 @@ export interface PagePrices {
   /** Prices around the control, otherwise around the heading. */
   near: NearPrices;
   /**
-   * True if the price of the product is near the control, or a text with a currency whose amount
-   * cannot be read.
+   * True if the price of the product is near the control, or a range, or a text with a currency
+   * whose amount cannot be read.
    */
   hasPriceAtControl: boolean;
 }
@@ -41,6 +43,8 @@ const none: NearPrices = {
 
 /** Prices around a control or heading that are compared with other sources. */
 const maxNear = 10;
+/** Maximum elements around a price that can contain a range. */
+const maxRangeDepth = 4;
 
 /**
  * Returns the price that a page marks: the only one near the heading and near the control, as far
@@ -205,6 +209,17 @@ function shownCandidates({ home, onPage, atControl, marked }: PriceView): Candid
   );
 }
 
+const rangeText = /^\D{0,12}\d[\d.,]*\D{0,8}\s[–-]\s\D{0,8}\d[\d.,]*\D{0,12}$/;
+
+/** Returns true if prices are the lowest and the highest of variants: "$9 – $13". */
+const areRange = ({ all }: NearPrices): boolean =>
+  all.length > 0 &&
+  all.every(({ element }) =>
+    [...upwards(element, maxRangeDepth)].some((outer) =>
+      rangeText.test(shortText(outer, maxPriceText) ?? ''),
+    ),
+  );
+
 /**
  * Returns the candidates for the price of a page, and its prices around the heading and the
  * control.
@@ -227,6 +242,7 @@ export function priceCandidates(
   const hasPriceAtControl =
     atControl.price !== null ||
     atControl.textCount === 1 ||
+    areRange(atControl) ||
     atControl.all.some(({ amount }) => statedPrices.has(amount));
   return { found, near, hasPriceAtControl };
 }

@@ -166,3 +166,9 @@ export const isPriceLike = (text: string) =>
   /(?<![-+−–]\s?)(?:\p{Sc}\s?\d|(?<![\d.,])\d[\d.,]*\s?(?:\p{Sc}|kr|元|円|zł|Kč|руб))/u.test(
     text.slice(0, maxPriceText * 3),
   );
+
+const bareRange = /^\s*\d[\d.,]*\s?[-–~]\s?\d[\d.,]*\s*$/;
+
+/** Returns true for a range without a currency in an element that is named as a price. */
+export const isPriceRange = (parent: Element, text: string): boolean =>
+  bareRange.test(text) && barePriceNames.test([...upwards(parent, 3)].map(namesOf).join(' '));

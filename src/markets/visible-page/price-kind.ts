@@ -65,7 +65,7 @@ function kindOfLabel(element: Element, text: string): LabelKind {
     isFormer: formerPriceWords.test(text),
     isOther: otherPriceWords.test(text),
   };
-  for (const outer of [...upwards(element, 3)].slice(1)) {
+  for (const outer of [...upwards(element, 5)].slice(1)) {
     const label = shortText(outer, maxLabel);
     if (label === null) break;
     const at = label.indexOf(text);

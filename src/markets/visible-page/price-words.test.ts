@@ -26,6 +26,9 @@ describe('a price whose label says that it is another one', () => {
     `${price} with code MUG`,
     `${price} no PIX`,
     `${price} à vista no boleto`,
+    `Use code MUG. Get it for ${price}`,
+    `Get it at ${price}`,
+    `已缴纳保证金 ${price}`,
     `Subscription price ${price}`,
     `Gift card ${price}`,
     `${price} with trade-in`,
@@ -53,4 +56,26 @@ describe('a price whose label says that it is another one', () => {
   ])('%s is', (line) => {
     expect(priceOf(`<p>${line}</p>`)).toBe(12.5);
   });
+});
+
+test('a range in the element of the price hides other prices', () => {
+  const sales = '<section><p>Sales of <b>900 €</b></p></section>';
+  const priceIn = (text: string) => {
+    const price = `<p class="price"><i>€</i><b>${text}</b></p><button>Add to cart</button>`;
+    return readShopPage(shopPage(`<div>${price}</div>${sales}`))?.price ?? null;
+  };
+  expect(priceIn('12.50 - 15.00')).toBeNull();
+  expect(priceIn('12.50')).toBe(12.5);
+});
+
+test('a product whose variants have other prices can be bought', () => {
+  const range = '<p class="price"><b>€ 12,50</b> – <b>€ 15,00</b></p>';
+  const control = '<button>Add to cart</button>';
+  expect(readShopPage(shopPage(range + control))).toMatchObject({
+    title: 'Oat mug',
+    price: null,
+    availability: 'InStock',
+  });
+  const others = range.replace('–', 'or').replace('</b></p>', '</b> with a saucer</p>');
+  expect(readShopPage(shopPage(others + control))?.availability ?? null).toBeNull();
 });

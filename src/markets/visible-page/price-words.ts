@@ -87,6 +87,40 @@ export const weakOldNames = anyOf(
   { flags: 'i', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-])' },
 );
 
+/** Names of elements with a price that is the list price of a lower one beside it. */
+export const listPriceNames =
+  /(?:^|[\s_-])(?:(?:regular|list|original|normal|full|retail|market|standard)[_-]{0,2}price|price[_-]{1,2}(?:item[_-]{1,2})?(?:regular|original|normal|full|retail|market|standard))(?=$|[\s_-])/i;
+
+/** Texts about what is saved, and about shipping, beside a price and its list price. */
+export const besideListPrice = anyOf(
+  [
+    'sav(?:e|ing|ings)',
+    'off',
+    'spar\\p{L}*',
+    'gespart',
+    'économ\\p{L}*',
+    'econom\\p{L}*',
+    'ahorr\\p{L}*',
+    'risparm\\p{L}*',
+    'bespa\\p{L}*',
+    'besparing',
+    'ušet\\p{L}*',
+    'oszcz\\p{L}*',
+    'скидка',
+    'эконом\\p{L}*',
+    'выгода',
+    'indirim',
+    'hemat',
+    'shipping',
+    'delivery',
+    'versand\\p{L}*',
+    'livraison',
+    'envío',
+    'spedizione',
+  ],
+  { flags: 'iu', before: '(?<!\\p{L})', after: '(?!\\p{L})' },
+);
+
 /** Names of elements with the price to pay. */
 export const ownPriceNames = anyOf(
   [
@@ -127,6 +161,8 @@ export const otherPriceWords = anyOf(
     '(?<!\\p{L})(?:sav(?:e|ing|ings)|risparmi|économisez|shipping|delivery|versand\\p{L}*|livraison|porto|envío|spedizione|monthly|raten?|install?ments?|mensualit\\p{L}*|cuotas?|deposit|starting price|reserve|bids?|excl\\p{L}*|ohne|hors taxes?|HT|bez dph|brez ddv|netto|from|ab|à partir|desde|ex\\.? (?:vat|tax)|points?|cashback|voucher|coupon|gutschein|minimum|over|above|more than)(?!\\p{L})',
     // Prices of some buyers, and of other transactions.
     '(?<!\\p{L})(?:members?|membership|club|loyalty|vip|subscri\\p{L}*|abo(?:nnement)?|mitglied\\p{L}*|socios?|soci|adhérents?|membres?|gift ?cards?|trade-?in|used|refurbished|gebraucht|occasion|segunda mano)(?!\\p{L})',
+    // Prices with a code.
+    '(?<!\\p{L})(?:get it (?:for|at)|(?:use|apply|with|using) (?:the |promo |coupon )?code)(?!\\p{L})',
     // Instalments.
     '(?<!\\p{L})(?:payments|parcelas?|vezes|taksit\\p{L}*|cicilan|angsuran|ansuran|trả góp|splátk\\p{L}*|raty|rata|w ratach|mensualidades|plazos|termijnen|avbetalning|delbetal\\p{L}*|emi)(?!\\p{L})',
     'рассрочк|в кредит|платеж',
@@ -134,6 +170,9 @@ export const otherPriceWords = anyOf(
     '(?<!\\p{L})(?:lowest (?:\\p{L}+ )?price|niedrigster (?:\\p{L}+ )?preis|tiefstpreis|prix le plus bas|precio más bajo|prezzo più basso|laagste prijs|najniższ\\p{L}* cen\\p{L}*|nejnižší cen\\p{L}*|najnižš\\p{L}* cen\\p{L}*|lägsta (?:\\p{L}+ )?pris\\p{L}*|laveste pris|cel mai mic preț|legalacsonyabb ár|alin hinta)(?!\\p{L})',
     '(?:^|\\s)(?:vanaf|od|från|fra|fr\\.|dès|a partir de|a partire da|já a partir de|από|от|від|з|mulai(?: dari)?|dari|bermula|từ|chỉ từ|up to|bis zu|jusqu.à|fino a|hasta|até)\\s*:?\\s*$',
     '=\\s*$',
+    '保[证證]金',
+    '押金',
+    '[订訂定]金',
     '月々',
     '月供',
     '分期',

@@ -2,6 +2,7 @@ import type { Element } from '../html/html.ts';
 import { namesOf, upwards, type VisibleText } from '../html/visible-text.ts';
 import {
   isPriceLike,
+  isPriceRange,
   maxPriceText,
   type PriceElement,
   priceAround,
@@ -9,7 +10,13 @@ import {
   unclearPrice,
 } from './price-element.ts';
 import { hasTaxLabel, priceKind } from './price-kind.ts';
-import { ownPriceNames, taxedWords, untaxedWords, weakOldNames } from './price-words.ts';
+import {
+  listPriceNames,
+  ownPriceNames,
+  taxedWords,
+  untaxedWords,
+  weakOldNames,
+} from './price-words.ts';
 import { isInCard } from './product-card.ts';
 import type { VisiblePage } from './visible-page.ts';
 
@@ -29,12 +36,18 @@ export interface VisiblePrice extends TextPosition, PriceElement {
   /** True if the element is marked as the price to pay, and as one that can be another. */
   isOwn: boolean;
   isWeak: boolean;
+  /** True if the element is named as a list price, which can be the price to pay if it is alone. */
+  isListed: boolean;
+}
+
+/** A text with a currency and digits that is not one price. */
+export interface UnreadableText extends TextPosition {
+  text: string;
 }
 
 /** A price whose point can separate decimals or thousands. */
-export interface UnclearPrice extends TextPosition {
+export interface UnclearPrice extends UnreadableText {
   readings: readonly number[];
-  text: string;
   element: Element;
 }
 
@@ -46,8 +59,8 @@ export interface VisiblePrices {
   oldPrices: readonly VisiblePrice[];
   /** Prices that are struck or that were, also by their label: list prices of the one to pay. */
   formerPrices: readonly VisiblePrice[];
-  /** Positions of texts with a currency and digits that are not one price: "from €5", "$3.340". */
-  unreadable: readonly TextPosition[];
+  /** Texts with a currency and digits that are not one price: "from €5", "$3.340". */
+  unreadable: readonly UnreadableText[];
   /** Positions of prices of something else, except prices without tax. */
   others: readonly TextPosition[];
   /** Texts of one amount that can be read in two ways: "$3.340". */
@@ -72,6 +85,7 @@ function placedPrice(price: PriceElement, { ranges, heading }: VisiblePage): Vis
     at,
     isOwn,
     isWeak: weakOldNames.test(names),
+    isListed: listPriceNames.test(names),
   };
 }
 
@@ -80,7 +94,7 @@ class PriceCollector {
   readonly prices: VisiblePrice[] = [];
   readonly oldPrices: VisiblePrice[] = [];
   readonly formerPrices: VisiblePrice[] = [];
-  readonly unreadable: TextPosition[] = [];
+  readonly unreadable: UnreadableText[] = [];
   readonly unclear: UnclearPrice[] = [];
   readonly others: TextPosition[] = [];
   readonly amounts = new Set<number>();
@@ -103,7 +117,7 @@ class PriceCollector {
   add({ parent, text }: VisibleText): void {
     const price = priceAround(parent, this.home) ?? priceBeside(parent, text, this.home);
     if (price !== null) this.addPrice(price);
-    else if (isPriceLike(text)) this.addUnreadable(parent);
+    else if (isPriceLike(text) || isPriceRange(parent, text)) this.addUnreadable(parent);
   }
 
   private addUnreadable(element: Element): void {
