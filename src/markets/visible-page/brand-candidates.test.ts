@@ -45,7 +45,7 @@ describe('the brand of a page without structured data', () => {
     ['is not in the heading, and in an element named as one', '<p class="brand">Hillside</p>'],
     ['is that of the shop', '<a class="site-branding" href="/">Kiln Works</a>'],
     ['is one of a manufacturer alone', '<p>Manufacturer: Hillside</p>'],
-    ['is one of several', '<p>Brand: Hillside</p><p>Brand: Kilner</p>'],
+    ['is one of several', '<p>Brand: Hillside</p><p>Brand: Hilltop</p>'],
     ['is a choice', '<p>Brand: All brands</p>'],
     ['is a heading', '<p>Brand</p><p>Brand ▾</p>'],
     ['is a part of a word', '<p>Brand: Kil</p><p>Brand: Hillside</p>'],

@@ -24,16 +24,16 @@ function formerPrice(
 ): VisiblePrice | null {
   const isFormer = ({ isListed }: VisiblePrice) => isListed && !price.isListed;
   for (const outer of upwards(price.element, maxDepth)) {
-    const shown = placesIn(outer, prices, page);
+    const pricesInside = placesIn(outer, prices, page);
     const [former, ...more] = [
       ...placesIn(outer, formerPrices, page),
-      ...shown.filter((one) => isFormer(one) && one.amount !== price.amount),
+      ...pricesInside.filter((one) => isFormer(one) && one.amount !== price.amount),
     ];
     if (former === undefined) continue;
     const isOnly = more.every(({ amount }) => amount === former.amount);
     const saving = difference(former.amount, price.amount);
     const possible = [price.amount, former.amount, saving];
-    const isBeside = shown.every(({ amount }) => possible.includes(amount));
+    const isBeside = pricesInside.every(({ amount }) => possible.includes(amount));
     const isReadable = placesIn(outer, unreadable, page).every(({ text }) =>
       besideListPrice.test(text),
     );
