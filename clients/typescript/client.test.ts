@@ -1,5 +1,6 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { base64Encode } from '@bufbuild/protobuf/wire';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   AccountService,
@@ -20,7 +21,9 @@ import {
   GrantCreditsResponseSchema,
   OperatorService,
 } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { ScheduleService } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
+import { services } from '../../src/contract/services.ts';
 import { type ClientOptions, createGleanerClient, type GleanerClient } from './client.ts';
 import type { GleanerError } from './error.ts';
 import {
@@ -505,3 +508,38 @@ test.each(['gleaner', 'ftp://gleaner.test'])(
     expect(() => createGleanerClient({ url, apiKey: 'k' })).toThrow(TypeError);
   },
 );
+
+test('the package exports every service of the contract but that of browser sessions', async () => {
+  const exported = Object.values(await import('./index.ts'));
+  const missing = services.filter((service) => !exported.includes(service as never));
+  expect(missing.map(({ name }) => name)).toEqual(['SessionService']);
+});
+
+describe('a request with a field that its message does not have', () => {
+  test.each([
+    [{ country: 'id', items: [{ item_id: '1', shopId: '2' }] }, 'items[0].item_id', 'itemId'],
+    [{ Country: 'id', items: [] }, 'Country', 'country'],
+  ])('is refused with a TypeError: %j', async (wrong, field, meant) => {
+    const gleaner = await client(() => expect.unreachable('it was sent'));
+    const refusal = `${field} is not a field of`;
+    const call = gleaner.submit(MktaService.method.submitVariantSold, wrong as never);
+    await expect(call).rejects.toThrow(TypeError);
+    await expect(call).rejects.toThrow(refusal);
+    await expect(call).rejects.toThrow(`Did you mean ${meant}?`);
+  });
+
+  test('lists the fields if none is close', async () => {
+    const gleaner = await client(() => expect.unreachable('it was sent'));
+    const call = gleaner.call(JobService.method.getJob, { number: 1 } as never);
+    await expect(call).rejects.toThrow('number is not a field of GetJobRequest. Its fields are ');
+  });
+
+  test('is not found in messages, and in times', async () => {
+    const gleaner = await client((_request, _body, response) => message(response, JobSchema, {}));
+    const startAt = timestampFromMs(0);
+    const schedule = gleaner.call(ScheduleService.method.createSchedule, { name: 'a', startAt });
+    await expect(schedule).resolves.toBeDefined();
+    const job = gleaner.call(JobService.method.getJob, create(GetJobRequestSchema, { jobId }));
+    await expect(job).resolves.toBeDefined();
+  });
+});

@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -262,10 +263,12 @@ class Client:
         verb, template = OPERATIONS[operation_id]
         for name, value in path.items():
             if f"{{{name}}}" not in template:
-                raise TypeError(f"{operation_id}: the path {template} has no variable {name!r}")
+                hint = f"Pass a parameter of the query as query={{{name!r}: …}}"
+                raise TypeError(f"{operation_id}: the path {template} has no variable {name!r}. {hint}")
             template = template.replace(f"{{{name}}}", urllib.parse.quote(str(value), safe=""))
         if "{" in template:
-            raise TypeError(f"{operation_id}: a variable of the path {template} is missing")
+            missing = ", ".join(re.findall(r"{(\w+)}", template))
+            raise TypeError(f"{operation_id}: the path {template} needs {missing}, as keyword arguments")
         url = self.url + template
         given = {name: _text(value) for name, value in (query or {}).items() if value is not None and value != ""}
         if given:

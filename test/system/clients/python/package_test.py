@@ -91,8 +91,8 @@ error = fails(lambda: client.job("00000000-0000-4000-8000-000000000000"))
 assert (error.status, error.code) == (404, "not_found") and error.request_id
 assert fails(lambda: Client(client.url, "gl_unknown").call("getAccount")).status == 401
 fails(lambda: client.call("nothing"), ValueError)
-fails(lambda: client.call("getJob"), TypeError)
-fails(lambda: client.call("getJob", id="x"), TypeError)
+assert "needs job_id" in str(fails(lambda: client.call("getJob"), TypeError))
+assert "query={'status': …}" in str(fails(lambda: client.call("listJobs", status="COMPLETED"), TypeError))
 fails(lambda: Client("ftp://x", "k"), ValueError)
 
 
