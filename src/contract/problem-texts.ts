@@ -83,7 +83,7 @@ const characterNames: ReadonlyMap<string, string> = new Map([
 const patternWords: ReadonlyMap<string, string> = new Map([
   [
     '([0-9]{1,16}(\\.[0-9]{1,9})?-[A-Za-z0-9_-]{1,1000})?',
-    'the next_page_token of an earlier response',
+    'the next_page_token or next_cursor of an earlier response',
   ],
   ['([0-9]{1,9}\\.[0-9]{1,9})?', 'the next_page_token of an earlier response'],
   [

@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { type TrackedField, trackedFields } from '../base/tracked-values.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
+import { isAddress } from '../contract/item-text.ts';
 import { quote } from '../contract/problem-texts.ts';
 import { validateMessage } from '../contract/problems.ts';
 import { didYouMean } from '../contract/suggest.ts';
@@ -111,6 +112,8 @@ async function check(context: JobContext, userId: string, fields: RuleFields): P
   checkCondition(fields, add);
   problems.push(...problemsOfSeries(fields));
   checkMarketAndRegion(fields, add);
+  if (isAddress(fields.key))
+    add('key', 'Input should be the ID of an item, as its history shows it, not an address');
   if (fields.enabled && fields.channel === 'email') await checkEmail(context, userId, add);
   if (problems.length > 0) throw new Fault('invalid', 'The rule is not valid.', { problems });
 }

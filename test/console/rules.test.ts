@@ -39,7 +39,10 @@ describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
     await click(page, 'button', 'Create rule');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'Field required for the condition price_falls_by');
-    await fill(page, 'textbox', 'Percent', '10');
+    await fill(page, 'textbox', 'Percent', '2,5');
+    await clickInDialog(page, 'Create');
+    await waitForText(page, 'Enter a number, such as 5 or 2.5.');
+    await fill(page, 'textbox', 'Percent', '10 %');
     await fill(page, 'combobox', 'Message', 'email');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'This service sends no email');

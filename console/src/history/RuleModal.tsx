@@ -32,18 +32,27 @@ const initialValues = (rule: Rule | null) => ({
   disabled: rule ? !rule.enabled : false,
 });
 
+/** Returns the number in the input of a percentage or a price. NaN for other text. */
+const parseThreshold = (text: string): number => Number(text.replace(/%\s*$/, ''));
+
 /** Form of a rule; null for a new one. */
 function useRuleForm(rule: Rule | null, close: () => void) {
   const creation = useMutation(HistoryService.method.createRule);
   const update = useMutation(HistoryService.method.updateRule);
   const refresh = useRefresh();
-  const form = useForm({ initialValues: initialValues(rule) });
+  const form = useForm({
+    initialValues: initialValues(rule),
+    validate: {
+      threshold: (text) =>
+        Number.isNaN(parseThreshold(text)) ? 'Enter a number, such as 5 or 2.5.' : null,
+    },
+  });
   const choice = conditions.find(({ value }) => value === form.values.condition)!;
   const submit = form.onSubmit(async ({ threshold, field, disabled, ...values }) => {
     const request = {
       ...values,
       field: choice.field ? field : '',
-      ...(choice.threshold && threshold !== '' ? { threshold: Number(threshold) } : {}),
+      ...(choice.threshold && threshold !== '' ? { threshold: parseThreshold(threshold) } : {}),
     };
     try {
       await (rule

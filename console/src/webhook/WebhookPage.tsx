@@ -47,7 +47,7 @@ export function WebhookPage() {
   return (
     <Page
       title="Webhook"
-      description="Receive an HTTP request when one of your jobs ends or is rejected."
+      description="Receive an HTTP request when one of your jobs ends or is rejected, or a rule fires."
       actions={
         <ActionButton
           call={AccountService.method.testWebhook}

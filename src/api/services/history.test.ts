@@ -260,6 +260,12 @@ test('readChangeFeed returns the changes of the caller, with cursors of the feed
   expect((await other.call(method.readChangeFeed, {})).changes).toEqual([]);
 });
 
+test('readChangeFeed names the member of a response that is its cursor', async () => {
+  await expect(user.call(method.readChangeFeed, { after: 'abc' })).rejects.toMatchObject({
+    problems: [{ loc: ['query', 'after'], msg: expect.stringContaining('next_cursor') }],
+  });
+});
+
 test('readChangeFeed refuses a marketplace that does not exist', async () => {
   const call = user.call(method.readChangeFeed, { market: 'mktx' });
   await expect(call).rejects.toMatchObject({ code: 'invalid' });
@@ -333,6 +339,7 @@ describe('rules', () => {
     [{ ...fields, series: 'true' }, 'series', /^No series is named "true"/],
     [{ ...fields, series: 'my shop' }, 'series', /such as weekly-prices, not "my shop"$/],
     [{ ...fields, channel: 'email' }, 'channel', /^This service sends no email/],
+    [{ ...fields, key: 'https://shop.example/p/1' }, 'key', /not an address$/],
   ])('rejects %j and names the field', async (request, name, message) => {
     await expect(user.call(method.createRule, request)).rejects.toMatchObject({
       code: 'invalid',
@@ -378,9 +385,25 @@ describe('rules', () => {
       return responseHeaders[warningHeader];
     };
     expect(await warningOf({})).toMatch(/^The rule sends no messages yet/);
-    expect(await warningOf({ disabled: true })).toBeUndefined();
+    expect(await warningOf({ disabled: true, key: 'unknown' })).toBeUndefined();
     await fixture.context.store.webhooks.put(aWebhook({ userId }));
     expect(await warningOf({})).toBeUndefined();
+  });
+
+  test('warn of an item that no tracked job has read', async () => {
+    await fixture.context.store.webhooks.put(aWebhook({ userId }));
+    await tracking.run(userId, [lamp]);
+    const warningOf = async (market: string, key: string) => {
+      const responseHeaders: Record<string, string> = {};
+      const rule = { ...fields, region: '', market, key };
+      await user.call(method.createRule, rule, { responseHeaders });
+      return responseHeaders[warningHeader];
+    };
+    expect(await warningOf('mkta', lamp)).toBeUndefined();
+    expect(await warningOf('', lamp)).toBeUndefined();
+    const unknown = /^No tracked item has this ID yet/;
+    expect(await warningOf('', chair)).toMatch(unknown);
+    expect(await warningOf('mkte', lamp)).toMatch(unknown);
   });
 
   test('are limited in number', async () => {

@@ -142,13 +142,13 @@ function ruleHandlers(context: JobContext) {
     ),
     handle(method.createRule, async (request, call) => {
       const rule = await addRule(context, call.principal.userId, ruleFields(request));
-      await warnWithoutWebhook(context, rule, call);
+      await warnOfSilence(context, rule, call);
       return toRuleMessage(rule);
     }),
     handle(method.updateRule, async (request, call) => {
       const { userId } = call.principal;
       const rule = await changeRule(context, userId, request.ruleId, ruleFields(request));
-      await warnWithoutWebhook(context, rule, call);
+      await warnOfSilence(context, rule, call);
       return toRuleMessage(rule);
     }),
     handle(method.deleteRule, async ({ ruleId }, { principal }) => {
@@ -158,13 +158,21 @@ function ruleHandlers(context: JobContext) {
   ];
 }
 
-/** Warns that a rule sends nothing until its user has a webhook. */
-async function warnWithoutWebhook({ store }: JobContext, rule: Rule, call: Call): Promise<void> {
-  if (!rule.enabled || rule.channel !== 'webhook') return;
-  const webhook = await store.webhooks.get(rule.userId);
-  if (webhook?.enabled) return;
-  call.responseHeaders[warningHeader] =
-    'The rule sends no messages yet: the account has no enabled webhook.';
+/** Warns of what must change before a rule can send a message. */
+async function warnOfSilence({ store }: JobContext, rule: Rule, call: Call): Promise<void> {
+  if (!rule.enabled) return;
+  const warnings: string[] = [];
+  if (rule.channel === 'webhook' && !(await store.webhooks.get(rule.userId))?.enabled)
+    warnings.push('The rule sends no messages yet: the account has no enabled webhook.');
+  if (rule.key !== '' && !(await isTracked(store, rule)))
+    warnings.push('No tracked item has this ID yet. The history shows the IDs of items.');
+  if (warnings.length > 0) call.responseHeaders[warningHeader] = warnings.join(' ');
+}
+
+/** Returns true if an item that a rule names has been read in a tracked job. */
+async function isTracked({ trackedItems }: Store, { userId, key, market }: Rule): Promise<boolean> {
+  const filter = { userId, series: '', key, market: market || undefined };
+  return (await trackedItems.find(filter, { order: [], limit: 1 })).length > 0;
 }
 
 function ruleFields(request: Omit<CreateRuleRequest, '$typeName' | '$unknown'>): RuleFields {
