@@ -69,11 +69,13 @@ function lackingIn(shape: RequestShape, { own, units }: Values): string[] {
   return [...new Set([...lackingLabels(shared, own), ...ofUnits])];
 }
 
-/** Returns the values of a draft; for one without units, a blank row. */
+/** Returns the values of a draft; for one without units that the form can show, a blank row. */
 function initialValues(shape: RequestShape, draft: Draft): Values {
   const { row } = formLayout(shape);
   const rows =
-    row === null ? [] : draft.units.map((unit) => ({ ...blankRow(row), ...valuesIn(row, unit) }));
+    row === null || !fitsForm(shape, draft)
+      ? []
+      : draft.units.map((unit) => ({ ...blankRow(row), ...valuesIn(row, unit) }));
   return {
     own: sharedTexts(shape, draft),
     units: row !== null && rows.length === 0 ? [blankRow(row)] : rows,

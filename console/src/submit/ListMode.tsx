@@ -40,7 +40,7 @@ export function ListMode({
   problems,
 }: ListModeProps) {
   const lineField = formLayout(shape).row?.[0];
-  const [text, setText] = useKeptState(form, 'text', () => linesOf(draft.units, lineField?.name));
+  const [text, setText] = useKeptState(form, 'text', () => linesOf(shape, list, draft));
   const [own, setOwn] = useKeptState(form, 'shared', () => sharedTexts(shape, draft));
   const [isTried, setTried] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);

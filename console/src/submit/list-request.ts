@@ -1,14 +1,27 @@
+import { csvField } from '../../../src/contract/units/csv-field.ts';
 import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
+import { type Draft, sharedText } from '../ui/request/draft.ts';
 import type { FieldShape, ListShape, RequestShape } from '../ui/request/fields.ts';
 import { expandRows, formLayout, unitFills } from '../ui/request/form-layout.ts';
 import type { ListProblem, ParsedList } from '../ui/request/table.ts';
 
-/** Returns units as lines; those with several fields by the one that identifies them. */
-export const linesOf = (
-  units: readonly (FieldTexts | string)[],
-  name: string | undefined,
-): string =>
-  units.map((unit) => (typeof unit === 'string' ? unit : (unit[name ?? ''] ?? ''))).join('\n');
+/**
+ * Returns the units of a draft as lines: the field that identifies each, and the values of the
+ * shared fields in which they differ, as the reader expects them.
+ */
+export function linesOf(shape: RequestShape, list: ListShape, draft: Draft): string {
+  const { row } = formLayout(shape);
+  const ownNames = (row ?? []).map(({ name }) => name);
+  const names = readerOptions(shape, list).order.filter(
+    (name) => ownNames.includes(name) || sharedText(name, draft) === null,
+  );
+  const lineOf = (unit: FieldTexts | string): string => {
+    if (typeof unit === 'string') return unit;
+    if (names.length === 1) return unit[names[0]!] ?? '';
+    return names.map((name) => csvField(unit[name] ?? '')).join(', ');
+  };
+  return draft.units.map(lineOf).join('\n');
+}
 
 /** Returns how the lines of a list are read: its own field first, then the others. */
 export function readerOptions(shape: RequestShape, { fields }: ListShape) {

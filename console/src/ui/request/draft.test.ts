@@ -56,15 +56,21 @@ describe('draftOf()', () => {
     expect(bodyOf(shape, draft)).toEqual({ urls: ['https://key/0', 'https://key/1'] });
   });
 
-  test('leaves units of several regions to the file', async () => {
+  test('leaves units of several regions to the file, unless each is a line', async () => {
     const { shape, draft } = draftFor('mktd', 'pdp_bulk', [
       [{ ...product, country: 'sg' }],
       [{ ...product, country: 'th' }],
     ]);
-    expect(fitsForm(shape, draft)).toBe(false);
+    expect(fitsForm(shape, draft)).toBe(true);
     expect(await fileOf(shape, draft)!.text()).toBe(
       'product_id,country\r\n1729000000001,sg\r\n1729000000001,th\r\n',
     );
+    const search = { list_type: 'search', keyword: 'lamp' };
+    const searches = draftFor('mkte', 'search_bulk', [
+      [{ ...search, country: 'de' }],
+      [{ ...search, country: 'uk' }],
+    ]);
+    expect(fitsForm(searches.shape, searches.draft)).toBe(false);
   });
 
   test('restores the file of an upload', async () => {

@@ -83,21 +83,21 @@ export function draftOfRequest(
  * Returns the value that all units have in a field, or that of the request; null if the units
  * differ.
  */
-function sharedText(name: string, { own, units }: Draft): string | null {
+export function sharedText(name: string, { own, units }: Draft): string | null {
   const values = new Set(units.map((unit) => (typeof unit === 'string' ? '' : (unit[name] ?? ''))));
   return values.size > 1 ? null : own[name] || [...values][0] || '';
 }
 
 /**
- * Returns whether the form can show a draft: lines, or few rows, that agree on the values that the
+ * Returns whether the form can show a draft: lines, or few rows that agree on the values that the
  * form asks for once.
  */
 export function fitsForm(shape: RequestShape, draft: Draft): boolean {
   const { shared, row } = formLayout(shape);
   return (
     row === null ||
-    ((hasLines(shape) || draft.units.length <= maxRows) &&
-      shared.every(({ name }) => sharedText(name, draft) !== null))
+    hasLines(shape) ||
+    (draft.units.length <= maxRows && shared.every(({ name }) => sharedText(name, draft) !== null))
   );
 }
 
