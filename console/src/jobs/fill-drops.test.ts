@@ -31,6 +31,12 @@ test('fillDrops() finds fields that are filled less often, the largest drop firs
   ]);
 });
 
+test('fillDrops() leaves out a field that one or two records lack, but not one that all lack', () => {
+  const before = [field('price', 4, 4), field('title', 4, 4), field('stock', 9, 9)];
+  const now = [field('price', 2, 3), field('title', 0, 3), field('stock', 6, 9)];
+  expect(fillDrops(now, before).map(({ name }) => name)).toEqual(['title', 'stock']);
+});
+
 test('lacksPrices() is true if no field of prices has a value', () => {
   expect(lacksPrices([field('price.amount', 0), field('title', 9)])).toBe(true);
   expect(lacksPrices([field('price.amount', 0), field('price_range', 1)])).toBe(false);

@@ -16,14 +16,22 @@ export interface FillDrop {
 /** Percentage points from which a lower fill is shown. */
 const minDrop = 20;
 
-/** Returns the fields that fewer records have than in the last run, the largest drop first. */
+/** Records without the field, beyond the share of the last run, from which a drop is shown. */
+const minRecords = 3;
+
+/**
+ * Returns the fields that fewer records have than in the last run, the largest drop first: one or
+ * two records, such as products that are sold out, are no drop, unless no record has the field.
+ */
 export function fillDrops(fields: readonly Fill[], lastFields: readonly Fill[]): FillDrop[] {
   const last = new Map(lastFields.map((field) => [field.name, field]));
   return fields
-    .flatMap(({ name, records, percent }) => {
+    .flatMap(({ name, records, filled, percent }) => {
       const before = last.get(name);
       if (records === 0n || before === undefined || before.records === 0n) return [];
-      return before.percent - percent >= minDrop ? [{ name, percent, before: before.percent }] : [];
+      const drop = before.percent - percent;
+      const isFew = filled > 0n && (drop / 100) * Number(records) < minRecords;
+      return drop >= minDrop && !isFew ? [{ name, percent, before: before.percent }] : [];
     })
     .toSorted((one, other) => other.before - other.percent - (one.before - one.percent));
 }
