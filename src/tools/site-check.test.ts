@@ -63,7 +63,7 @@ describe('checkSite()', () => {
 
   test.each([
     ['{"shop": 1}', 'shop.json: line 1, column 10: shop'],
-    ['{"shop": "other.example"}', 'no declared site has the host 127.0.0.1'],
+    ['{"shop": "other.example"}', 'declares no shop with the host 127.0.0.1:'],
   ])('refuses %s', async (text, message) => {
     const file = await declare(text);
     await expect(checkSite(config, file, `${shop}/p/10001`, say)).rejects.toThrow(message);

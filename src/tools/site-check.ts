@@ -38,6 +38,13 @@ export async function checkSite(
   clock: Clock = systemClock,
 ): Promise<boolean> {
   declaredSites.use(readSiteFiles(file));
+  const url = URL.parse(address);
+  if (url !== null && declaredSites.ofAddress(url) === undefined)
+    throw Fault.invalid(
+      ['url'],
+      `${file} declares no shop with the host ${url.host}: add it to "hosts" of a shop`,
+      'value_error',
+    );
   const target = pageOf(address);
   const [page] = (await readTargets(config, [target], say, clock)) as [FetchedReading];
   const { fault, main } = page;

@@ -527,10 +527,10 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect((await operator('user', 'suspend', id, '--json')).json[0].suspended).toBe(true);
   expect((await run(['account', 'show'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
   expect((await operator('user', 'resume', id)).code).toBe(0);
-  const byName = await operator('user', 'credit', 'Bob', '5');
+  const byName = await operator('user', 'credit', 'Bob Lee', '5');
   expect([byName.code, byName.err]).toEqual([
     2,
-    expect.stringContaining('Pass an id, which `gleaner user list --search Bob` prints.'),
+    expect.stringContaining("Pass an id, which `gleaner user list --search 'Bob Lee'` prints."),
   ]);
   const { key_id: keyId } = (await operator('key', 'list', '--user', id, '--json')).json[0];
   const limits = ['--scopes', 'read', '--credit-ceiling', '20'];

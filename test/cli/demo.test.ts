@@ -4,19 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shellWord } from '../../src/tools/demo/demo.ts';
 import { poison } from '../support/service/poison.ts';
 import { root } from '../support/service/service.ts';
-
-test.each(['/data/demo-1/origins.json', '/a b/c', "it's", '', '$HOME `id` "x"', "'\\n"])(
-  'shellWord() quotes %j for a shell',
-  async (text) => {
-    const child = spawn('sh', ['-c', `printf %s ${shellWord(text)}`], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    expect((await child.stdout.setEncoding('utf8').toArray()).join('')).toBe(text);
-  },
-);
 
 test('demo --keep repeats a job by a schedule, and leaves the service running with keys that sign in', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-demo-'));

@@ -5,6 +5,7 @@ import {
   FieldDriftSchema,
   OperatorService,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { shellWord } from '../../present/shell-word.ts';
 import { formatPercent } from '../../present/text.ts';
 import { addCommand } from './command.ts';
 import { marketPath } from './market-names.ts';
@@ -55,8 +56,7 @@ export function driftLines(drift: FieldDrift): string[] {
   const line = `${market} ${page} ${field}: ${newest}${contradicted} (${baseline}${start})`;
   if (exampleUnit === '') return [line];
   const region = exampleRegion === '' ? '' : ` --region ${exampleRegion}`;
-  // Quoted for a shell.
-  const unit = `'${exampleUnit.replaceAll("'", String.raw`'\''`)}'`;
+  const unit = shellWord(exampleUnit);
   // The page of a declared site has the name of the site after it.
   return [line, `  gleaner page fetch ${market} ${page.split('/')[0]} ${unit}${region}`];
 }

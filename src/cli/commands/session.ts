@@ -12,6 +12,7 @@ import {
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { draftPath } from '../../base/replace-file.ts';
+import { shellWord } from '../../present/shell-word.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from './exit.ts';
 import { type Display, jsonLine, type PrintedColumn } from './print.ts';
@@ -214,7 +215,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function checkUserId(text: string): string {
   if (uuid.test(text)) return text;
   throw new UsageError(
-    `No user "${text}". Pass an id, which \`gleaner user list --search ${text}\` prints.`,
+    `No user "${text}". Pass an id, which \`gleaner user list --search ${shellWord(text)}\` prints.`,
   );
 }
 

@@ -8,6 +8,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment } from '../../base/config.ts';
 import type { Environment } from '../../base/secret-files.ts';
+import { shellWord } from '../../present/shell-word.ts';
 import { startEngines, type Trial } from '../engines.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
@@ -273,10 +274,6 @@ function sayRuns(
   say(`  ${relative(folder, changes.path)}  ${changes.lines} changes since run 1`);
   say(`  ${relative(folder, table.path)}  records of run 2 as Parquet, ${table.bytes} bytes`);
 }
-
-/** Quotes a text for a POSIX shell, if it needs that. */
-export const shellWord = (text: string): string =>
-  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Prints the commands that do the same by hand, on the same data. */
 function repeatByHand(say: (line: string) => void, settings: Record<string, string>): void {
