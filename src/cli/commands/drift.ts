@@ -5,7 +5,7 @@ import {
   FieldDriftSchema,
   OperatorService,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { shellWord } from '../../present/shell-word.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { formatPercent } from '../../present/text.ts';
 import { addCommand } from './command.ts';
 import { marketPath } from './market-names.ts';

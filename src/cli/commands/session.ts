@@ -12,7 +12,7 @@ import {
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { draftPath } from '../../base/replace-file.ts';
-import { shellWord } from '../../present/shell-word.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from './exit.ts';
 import { type Display, jsonLine, type PrintedColumn } from './print.ts';

@@ -8,7 +8,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment } from '../../base/config.ts';
 import type { Environment } from '../../base/secret-files.ts';
-import { shellWord } from '../../present/shell-word.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { startEngines, type Trial } from '../engines.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
