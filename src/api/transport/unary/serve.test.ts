@@ -117,7 +117,7 @@ describe('gRPC-Web', () => {
     ['half of a message', envelope(Buffer.alloc(4)).subarray(0, 7), '3'],
     ['a compressed message without an encoding', envelope(gzipSync(empty), 1), '13'],
     ['unknown flags', envelope(empty, 2), '3'],
-    ['a message that is no protobuf', envelope(Buffer.from([0xff])), '13'],
+    ['a message that is no protobuf', envelope(Buffer.from([0xff])), '3'],
   ])('refuses %s', async (_name, body, status) => {
     const response = await responds(body);
     expect(response.status).toBe(status);

@@ -5,6 +5,7 @@ import {
   compressionNegotiate,
   createDeadlineSignal,
   createLinkedAbortController,
+  type Serialization,
 } from '@connectrpc/connect/protocol';
 import type { BodyBudget } from '../../../contract/body-budget.ts';
 import { Fault } from '../../../contract/fault.ts';
@@ -89,9 +90,21 @@ async function callHandler(
     reserve: (bytes) => reserve(call, bytes),
     signal: context.signal,
   });
-  const input = serialization.getI(form.isBinary).parse(body);
+  const input = parse(serialization.getI(form.isBinary), body);
   const output = create(method.output, await handle(input, context));
   return serialization.getO(form.isBinary).serialize(output);
+}
+
+/**
+ * Parses a message. Throws Fault `malformed`, where Connect takes bytes that are no message for an
+ * error of the service.
+ */
+function parse<T>(format: Serialization<T>, body: Uint8Array): T {
+  try {
+    return format.parse(body);
+  } catch (error) {
+    throw new Fault('malformed', ConnectError.from(error).rawMessage);
+  }
 }
 
 /** Reserves memory for a body of the caller until the response is closed. */
