@@ -74,7 +74,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^(?:node:)?sqlite$/, /^src\/store\/sqlite\//],
   [/^nats$/, /^src\/queue\/jetstream\//],
   [/^@aws-sdk\//, /^src\/blobs\/s3\//],
-  [/^(?:undici|http-message-sig)$/, /^src\/(?:fetch|outbound)\//],
+  [/^(?:undici|http-message-sig)$/, /^src\/(?:(?:fetch|outbound)\/|cli\/commands\/session\.ts$)/],
   [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^@?puppeteer/, /^src\/fetch\/browser\//],
   [/^hyparquet-writer$/, /^src\/formats\//],

@@ -118,6 +118,7 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
         url: url.value,
         apiKey: key.value,
         signal,
+        fetch: clientFetch,
         onWarning: (text) => note(`warning: ${text}`),
       });
       return client;
@@ -148,6 +149,25 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
   };
   return session;
 }
+
+/** Loads `fetch` of undici 8, with connections of its own: the global ones can be those of Node. */
+async function loadFetch(): Promise<typeof globalThis.fetch> {
+  const { Agent, fetch } = await import('undici');
+  const dispatcher = new Agent();
+  return ((input: string, init: object) =>
+    fetch(input, { ...init, dispatcher })) as unknown as typeof globalThis.fetch;
+}
+
+let loadedFetch: ReturnType<typeof loadFetch> | undefined;
+
+/**
+ * `fetch` of undici 8, loaded with the first request. The one of Node 24 throws where no caller can
+ * catch it if a server closes the connection of a response faster than its body is read.
+ */
+export const clientFetch: typeof globalThis.fetch = async (input, init) => {
+  loadedFetch ??= loadFetch();
+  return (await loadedFetch)(input, init);
+};
 
 /** Names the source of a setting. */
 function nameOf(source: Source, variable: string, profile: string): string {
