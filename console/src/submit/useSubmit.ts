@@ -4,7 +4,8 @@ import type { JobType } from '../../../src/contract/job-types.ts';
 import { counted } from '../../../src/present/text.ts';
 import { showSuccess } from '../ui/errors/toast.ts';
 import { useRefresh } from '../ui/list/useList.ts';
-import { createIdempotencyKey, type SubmittedJob, send } from '../ui/request/send.ts';
+import { type SubmittedJob, send } from '../ui/request/send.ts';
+import { createIdempotencyKey } from '../ui/session/send-once.ts';
 
 /**
  * Submits to a job type and opens the job, or calls `show` with it. `query`: options of the submit;

@@ -33,13 +33,6 @@ interface Submitted {
   outcome?: SubmitOutcome;
 }
 
-/** Creates an idempotency key of 32 hexadecimal digits. */
-export function createIdempotencyKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
-}
-
 /** Returns the headers of a body; the browser sets the headers of a form. */
 export const bodyHeaders = (body: string | FormData): Record<string, string> =>
   typeof body === 'string' ? { 'content-type': 'application/json' } : {};

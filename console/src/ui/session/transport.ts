@@ -4,6 +4,7 @@ import { describeError } from '../errors/describe.ts';
 import { readWarnings } from '../errors/rest-error.ts';
 import { showWarning } from '../errors/toast.ts';
 import { basePath } from './base-path.ts';
+import { createSendOnce } from './send-once.ts';
 import { currentSession } from './session.ts';
 import { csrfHeader, sessionRejected } from './sign-in.ts';
 
@@ -23,10 +24,10 @@ const authenticate: Interceptor = (next) => async (request) => {
 };
 
 /**
- * Transport to the service that serves the console. Sends the session's CSRF token and shows
- * warnings of responses; a rejected session ends.
+ * Transport to the service that serves the console. Sends the session's CSRF token, and
+ * idempotency keys, and shows warnings of responses; a rejected session ends.
  */
 export const transport = createConnectTransport({
   baseUrl: (globalThis.location?.origin ?? '') + basePath,
-  interceptors: [authenticate],
+  interceptors: [createSendOnce(), authenticate],
 });

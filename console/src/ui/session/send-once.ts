@@ -1,0 +1,37 @@
+import { toJsonString } from '@bufbuild/protobuf';
+import type { Interceptor } from '@connectrpc/connect';
+import { endpointOf } from '../../../../src/contract/endpoint.ts';
+
+/** Creates an idempotency key of 32 hexadecimal digits. */
+export function createIdempotencyKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+/** Time after a failed call in which the same call is a repetition, in milliseconds. */
+const repetitionMs = 5 * 60_000;
+
+/**
+ * Creates an interceptor that gives each call that changes something an idempotency key. A call
+ * that failed keeps its key for five minutes, because it may have had its effect before the
+ * response was lost. `now` returns a monotonic time in milliseconds.
+ */
+export function createSendOnce(now = () => performance.now()): Interceptor {
+  const failed = new Map<string, { key: string; at: number }>();
+  return (next) => async (request) => {
+    if (request.stream || endpointOf(request.method)?.verb === 'GET') return next(request);
+    const call = `${request.url} ${toJsonString(request.method.input, request.message)}`;
+    const earlier = failed.get(call);
+    failed.delete(call);
+    const isRepetition = earlier !== undefined && now() - earlier.at <= repetitionMs;
+    const key = isRepetition ? earlier.key : createIdempotencyKey();
+    request.header.set('idempotency-key', key);
+    try {
+      return await next(request);
+    } catch (error) {
+      failed.set(call, { key, at: now() });
+      throw error;
+    }
+  };
+}
