@@ -16,7 +16,7 @@ import {
 import { ScheduleService } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { Fault } from './fault.ts';
 import { describePattern } from './problem-texts.ts';
-import { placeProblems, problemsOf, validateMessage } from './problems.ts';
+import { mergeProblems, placeProblems, problemsOf, validateMessage } from './problems.ts';
 import { isRequired, rulesOf } from './rules.ts';
 import { services } from './services.ts';
 
@@ -164,6 +164,26 @@ test('truncates values in messages', () => {
     create(submit.input, { country: 'y'.repeat(5000), items: [item] }),
   );
   expect(problem!.msg.length).toBeLessThan(200);
+});
+
+test('mergeProblems() returns the problems in the order of the items', () => {
+  const at = (...loc: (string | number)[]) => ({ loc, msg: 'Wrong', type: 'value_error' });
+  const found = [
+    at('query', 'max_credits'),
+    at('body', 'items', 10, 'b'),
+    at('body', 'items', 3),
+    at('body', 'country'),
+  ];
+  const violations = [at('body', 'items', 2, 'a'), at('body', 'items', 10, 'a'), at('body')];
+  expect(mergeProblems(found, violations).map(({ loc }) => loc)).toEqual([
+    ['query', 'max_credits'],
+    ['body'],
+    ['body', 'items', 2, 'a'],
+    ['body', 'items', 3],
+    ['body', 'items', 10, 'b'],
+    ['body', 'items', 10, 'a'],
+    ['body', 'country'],
+  ]);
 });
 
 test('isRequired() returns true if the rules exclude the zero value', () => {

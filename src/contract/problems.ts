@@ -85,7 +85,7 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
 
 /**
  * Returns the problems found while reading a message, one per `loc`, and violations of rules
- * elsewhere. A field that could not be read violates rules as well.
+ * elsewhere, in the order of the items. A field that could not be read violates rules as well.
  */
 export function mergeProblems(
   found: readonly Problem[],
@@ -94,7 +94,21 @@ export function mergeProblems(
   const keys = new Map(found.map((problem) => [JSON.stringify(problem.loc), problem]));
   const isCovered = ({ loc }: Problem) =>
     loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
-  return [...keys.values(), ...violations.filter((problem) => !isCovered(problem))];
+  return sortByItem([...keys.values(), ...violations.filter((problem) => !isCovered(problem))]);
+}
+
+/**
+ * Returns problems in ascending order of the positions in their locations. Fields keep the order of
+ * their first problems.
+ */
+function sortByItem(problems: readonly Problem[], depth = 0): Problem[] {
+  const groups = Map.groupBy(problems, ({ loc }) => loc[depth]);
+  const here = groups.get(undefined) ?? [];
+  groups.delete(undefined);
+  const inOrder = [...groups].sort(([a], [b]) =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : 0,
+  );
+  return [...here, ...inOrder.flatMap(([, inside]) => sortByItem(inside, depth + 1))];
 }
 
 /**
