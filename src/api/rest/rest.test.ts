@@ -1,4 +1,5 @@
 import { create } from '@bufbuild/protobuf';
+import type { RequestHandler } from 'express';
 import { afterEach, expect, test } from 'vitest';
 import { handClock } from '../../../gateway/fixture/gateway.ts';
 import { queryReader } from '../../../gateway/request/params.ts';
@@ -122,6 +123,17 @@ test('serves every path with /v1 and without, and documents the first form first
   expect(addressForms('/v1/shop/orders')).toEqual(['/v1/shop/orders', '/shop/orders']);
   for (const path of ['/shop/orders/3', '/v1/shop/orders/3'])
     expect(await (await api.ask(path)).json()).toMatchObject({ number: 3 });
+});
+
+test('serves the paths of its mounts with /v1 and without', async () => {
+  const mount: RequestHandler = ({ url, path }, response, next) => {
+    if (path === '/mcp' || path.includes('.v1.')) response.end(url);
+    else next();
+  };
+  api = await startTestApi({ mounts: [mount] });
+  const ask = async (path: string) => (await api.ask(path)).text();
+  for (const path of ['/shop.v1.Shop/GetOrder?a=/v1/b', '/sub.shop.v1.Shop/GetOrder'])
+    expect([await ask(path), await ask(`/v1${path}`)]).toEqual([path, path]);
 });
 
 test('an empty query parameter is no value of an enumeration', () => {

@@ -261,6 +261,14 @@ function removePrefix(request: IncomingMessage, basePath: string): void {
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
+/** Path of an RPC, or of the tools for agents, in the form with /v1. */
+const versionedMount = /^\/v1(?=\/(?:mcp|(?:[a-z0-9]+\.)+\w+\/\w+)(?:\?|$))/;
+
+/** Removes /v1 from the paths of the mounts, which serve the form without it. */
+function removeVersion(request: IncomingMessage): void {
+  request.url = request.url?.replace(versionedMount, '');
+}
+
 /** Returns the paths that no proto declares. */
 function pathsOfNoProto(options: RestOptions): readonly ExtraPath[] {
   const { caller, publicUrl } = options;
@@ -337,6 +345,7 @@ export function createRestApi(options: RestOptions): RequestListener {
   return allowOrigins(options.corsOrigins ?? [], (request, response) => {
     const address = publicUrl();
     removePrefix(request, basePath(address));
+    removeVersion(request);
     if (request.headers.cookie !== undefined) applySessionCookie(request, address);
     gateway(request, response);
   });
