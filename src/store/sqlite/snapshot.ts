@@ -9,13 +9,19 @@ import { busyTimeoutMs, guarded } from './engine.ts';
  * opens no store.
  */
 export function copyDataFile(path: string, target: string): void {
-  guarded(path, () => {
-    openPrivateFile(target);
-    const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-    try {
-      database.prepare('VACUUM INTO ?').run(target);
-    } finally {
-      database.close();
-    }
-  });
+  guarded(target, () => openPrivateFile(target));
+  const database = guarded(path, () => new DatabaseSync(path, { timeout: busyTimeoutMs }));
+  try {
+    database.prepare('VACUUM INTO ?').run(target);
+  } catch (error) {
+    const { errcode } = error as { errcode?: number };
+    guarded(writeCodes.has(errcode) ? target : path, () => {
+      throw error;
+    });
+  } finally {
+    database.close();
+  }
 }
+
+/** SQLITE_FULL, SQLITE_IOERR_WRITE, and SQLITE_IOERR_FSYNC. Only the copy is written. */
+const writeCodes = new Set<unknown>([13, 778, 1034]);
