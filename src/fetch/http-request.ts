@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher } from 'undici';
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { guardedLookup, type ResolveName } from './address.ts';
@@ -121,6 +122,76 @@ export function sendRequest(dispatcher: Dispatcher, request: Request, limit: num
   return { response: promise, abort, received };
 }
 
+/** Start of an interim response: every status below 200 but `101 Switching Protocols`. */
+const interimStart = /^HTTP\/1\.[01] 1(?!01)\d\d$/;
+const example = 'HTTP/1.1 100';
+const headEnd = '\r\n\r\n';
+/** Maximum size of an interim response, in bytes. */
+const maxHeadBytes = 16 * 1024;
+
+/**
+ * Creates a connector of undici that skips interim responses, which a client must accept at any
+ * time (RFC 9110, section 15.2). undici takes `100 Continue` for an error.
+ */
+export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  return skipInterimResponses(buildConnector(options));
+}
+
+/** Adds what createConnector() does to another connector. */
+function skipInterimResponses(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null && !isHttp2(socket)) filterReads(socket);
+      callback(...result);
+    });
+}
+
+const isHttp2 = (socket: Socket): boolean =>
+  (socket as { alpnProtocol?: string | false | null }).alpnProtocol === 'h2';
+
+/**
+ * Removes interim responses from what is read of a connection. A response starts with the first
+ * bytes after a request was written, because requests are not pipelined.
+ */
+function filterReads(socket: Socket): void {
+  const read = socket.read.bind(socket);
+  const write = socket.write.bind(socket) as (...parameters: unknown[]) => boolean;
+  let isStart = true;
+  let held: Buffer = Buffer.alloc(0);
+  socket.write = (...parameters: unknown[]) => {
+    isStart = true;
+    return write(...parameters);
+  };
+  socket.read = (size?: number) => {
+    const chunk = read(size) as Buffer | null;
+    if (!isStart || chunk === null) return chunk;
+    held = withoutInterim(Buffer.concat([held, chunk]));
+    if (mayBeInterim(held)) return null;
+    isStart = false;
+    const rest = held;
+    held = Buffer.alloc(0);
+    return rest;
+  };
+}
+
+/** Returns the bytes after all complete interim responses. */
+function withoutInterim(bytes: Buffer): Buffer {
+  let rest = bytes;
+  while (rest.length >= example.length && mayBeInterim(rest)) {
+    const end = rest.indexOf(headEnd);
+    if (end < 0) break;
+    rest = rest.subarray(end + headEnd.length);
+  }
+  return rest;
+}
+
+/** Returns true if bytes are, or can become, an interim response. */
+function mayBeInterim(bytes: Buffer): boolean {
+  const start = bytes.toString('latin1', 0, example.length);
+  return bytes.length <= maxHeadBytes && interimStart.test(start + example.slice(start.length));
+}
+
 /** Connections to sites: direct, or through the proxies of markets. */
 export interface Dispatchers {
   /** Returns the connections of a market. If `guarded`, they reach only the public internet. */
@@ -149,24 +220,26 @@ export function createDispatchers({
   resolve,
 }: DispatcherOptions): Dispatchers {
   const lookup = guardedLookup(resolve);
-  const createAgent = (connect: NonNullable<Agent.Options['connect']>) =>
+  const createAgent = (connect: buildConnector.connector) =>
     new Agent({
-      connectTimeout: connectMs,
       headersTimeout: idleMs,
       bodyTimeout: idleMs,
       maxHeaderSize: maxHeaderBytes,
       allowH2: true,
       connect,
     });
+  const common = { allowH2: true, preferH2: true, timeout: connectMs };
   const direct = {
-    open: createAgent({ preferH2: true }),
-    guarded: createAgent({ preferH2: true, lookup, timeout: connectMs }),
+    open: createAgent(createConnector(common)),
+    guarded: createAgent(createConnector({ ...common, lookup })),
   };
   const proxied = new Map(
     [...origins].flatMap(([market, { proxy }]) => {
       if (proxy === undefined) return [];
-      const open = createAgent(createProxyConnector(proxy, { connectMs }));
-      const guarded = createAgent(createProxyConnector(proxy, { connectMs, lookup }));
+      const open = createAgent(skipInterimResponses(createProxyConnector(proxy, { connectMs })));
+      const guarded = createAgent(
+        skipInterimResponses(createProxyConnector(proxy, { connectMs, lookup })),
+      );
       return [[market, { open, guarded }] as const];
     }),
   );

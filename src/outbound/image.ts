@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import { Fault } from '../contract/fault.ts';
 import { guardedLookup, type ResolveName, storeOrigin } from '../fetch/address.ts';
+import { createConnector } from '../fetch/http-request.ts';
 import { networkFault } from '../fetch/network-fault.ts';
 
 export interface Picture {
@@ -51,7 +52,10 @@ export function createImageFetcher({
   resolve,
 }: ImageFetcherOptions): ImageFetcher {
   const agent = new Agent({
-    connect: { timeout: totalMs, ...(allowPrivate ? {} : { lookup: guardedLookup(resolve) }) },
+    connect: createConnector({
+      timeout: totalMs,
+      ...(allowPrivate ? {} : { lookup: guardedLookup(resolve) }),
+    }),
     headersTimeout: totalMs,
     bodyTimeout: totalMs,
     maxHeaderSize: 16 * 1024,

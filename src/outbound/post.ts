@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { Fault } from '../contract/fault.ts';
 import { guardedLookup, type ResolveName, requirePublicHost } from '../fetch/address.ts';
+import { createConnector } from '../fetch/http-request.ts';
 import { networkFault } from '../fetch/network-fault.ts';
 
 /** A message to a URL that a user entered. */
@@ -77,11 +78,9 @@ export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
     maxHeaderSize: 16 * 1024,
     allowH2: false,
   };
-  const open = new Agent({ ...pool, connect: { timeout: totalMs } });
-  const guarded = new Agent({
-    ...pool,
-    connect: { timeout: totalMs, lookup: guardedLookup(resolve) },
-  });
+  const open = new Agent({ ...pool, connect: createConnector({ timeout: totalMs }) });
+  const lookup = guardedLookup(resolve);
+  const guarded = new Agent({ ...pool, connect: createConnector({ timeout: totalMs, lookup }) });
 
   const request = async (
     { guarded: isGuarded, ...outgoing }: Outgoing & { guarded: boolean },

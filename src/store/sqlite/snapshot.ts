@@ -23,5 +23,5 @@ export function copyDataFile(path: string, target: string): void {
   }
 }
 
-/** SQLITE_FULL, SQLITE_IOERR_WRITE, and SQLITE_IOERR_FSYNC. Only the copy is written. */
+/** Codes of a full disk, a failed write, and a failed flush. Only the copy is written. */
 const writeCodes = new Set<unknown>([13, 778, 1034]);
