@@ -64,6 +64,34 @@ async function sendHalfGrpc(
   }
 }
 
+/** Calls a gRPC method with an empty message; returns the message of its status as it is sent. */
+async function sentMessage(path: string): Promise<string> {
+  const session = connectHttp2(`http://127.0.0.1:${stage.server.port}`);
+  try {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization: stage.authorization,
+    });
+    stream.end(Buffer.alloc(5));
+    const [trailers] = await once(stream.resume(), 'trailers');
+    return trailers['grpc-message'];
+  } finally {
+    session.destroy();
+  }
+}
+
+test.each([submit, '/gleaner.job.v1.JobService/WatchJob'])(
+  'the gRPC client for Node, which decodes like decodeURI(), can read the errors of %s',
+  async (path) => {
+    const message = await sentMessage(path);
+    expect(decodeURI(message)).toMatch(/^\w+: /);
+    expect(decodeURI(message)).toBe(decodeURIComponent(message));
+  },
+);
+
 const post = async (path: string, body: string | Buffer, headers: Record<string, string> = {}) => {
   const response = await fetch(`http://127.0.0.1:${stage.server.port}${path}`, {
     method: 'POST',

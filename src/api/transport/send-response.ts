@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { universalResponseToNodeResponse } from '@connectrpc/connect-node';
 import type { RpcExchange } from './exchange.ts';
-import type { WrittenResponse } from './unary/response.ts';
+import { encodeMessage, type WrittenResponse } from './unary/response.ts';
 
 /** Messages of calls that Connect refuses without a body. */
 const refusals: Readonly<Record<number, string>> = {
@@ -29,7 +29,12 @@ export async function sendResponse(
     sendText(exchange, result.status, refusal);
   } else {
     for (const name in responseHeaders) response.setHeader(name, responseHeaders[name]!);
-    await universalResponseToNodeResponse(result, response);
+    const { body = [], trailer } = result;
+    async function* chunks() {
+      yield* body;
+      if (trailer !== undefined) encodeMessage(trailer);
+    }
+    await universalResponseToNodeResponse({ ...result, body: chunks() }, response);
   }
 }
 

@@ -112,5 +112,17 @@ async function writeEnvelopes(
 function trailersOf(outcome: UnaryOutcome, context: UnaryContext): Record<string, string> {
   const error = 'error' in outcome ? outcome.error : undefined;
   if (error === undefined && context.used.trailer === undefined) return succeeded;
-  return Object.fromEntries(setTrailerStatus(context.responseTrailer, error));
+  const trailer = context.responseTrailer;
+  setTrailerStatus(trailer, error);
+  encodeMessage(trailer);
+  return Object.fromEntries(trailer);
+}
+
+/**
+ * Encodes the message of a status as URIs are, which leaves colons and commas. The client of gRPC
+ * for Node decodes no more than that; Connect encodes every sign.
+ */
+export function encodeMessage(trailer: Headers): void {
+  const message = trailer.get('grpc-message');
+  if (message !== null) trailer.set('grpc-message', encodeURI(decodeURIComponent(message)));
 }
