@@ -163,7 +163,7 @@ describe('a response of another service than the storage', () => {
     ['a connection lost before the last chunk', {}],
   ])('%s is unavailable', async (_, headers) => {
     const blobs = await openAt((_request, response) => {
-      response.writeHead(200, headers);
+      response.writeHead(200, { ...headers, etag: '"a"' });
       response.write('x'.repeat(50), () => response.socket!.destroy());
     });
     await expect(text(await blobs.read('job/file'))).rejects.toMatchObject(unavailable);
@@ -205,9 +205,28 @@ describe('a response of another service than the storage', () => {
     },
   );
 
+  test.each([
+    ['a login page', {}, undefined],
+    ['a login page instead of a range', {}, { start: 2, end: 5 }],
+    ['a whole object instead of a range', { etag: '"a"' }, { start: 2, end: 5 }],
+    ['another range', { etag: '"a"', 'content-range': 'bytes 0-3/9' }, { start: 2, end: 5 }],
+  ])('%s is unavailable, not a damaged file', async (_, headers, range) => {
+    const blobs = await openAt((_request, response) =>
+      response.writeHead(200, headers).end('<html><body>Log in</body></html>'),
+    );
+    await expect(blobs.read('job/file', range)).rejects.toMatchObject(unavailable);
+  });
+
+  test('a login page has no size', async () => {
+    const blobs = await openAt((_request, response) =>
+      response.writeHead(200, { 'content-length': '9' }).end('<html>Log'),
+    );
+    await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
+  });
+
   test('a file without a stated size has no size of 0', async () => {
     const blobs = await openAt((_request, response) =>
-      response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(),
+      response.writeHead(200, { 'transfer-encoding': 'chunked', etag: '"a"' }).end(),
     );
     await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
   });

@@ -134,11 +134,16 @@ export function openS3({
     async read(path, range) {
       const Range = range && `bytes=${range.start}-${range.end}`;
       try {
-        const { Body } = await client.send(
+        const { Body, ...metadata } = await client.send(
           new GetObjectCommand({ Bucket, Key: keyOf(path), ...(Range ? { Range } : {}) }),
           inTime,
         );
-        return convertErrors(Body as Readable, (error) => unavailable(error, path));
+        const bytes = Body as Readable;
+        if (!isObject(metadata, range)) {
+          bytes.destroy();
+          throw new Error('the response is not the requested part of an object');
+        }
+        return convertErrors(bytes, (error) => unavailable(error, path));
       } catch (error) {
         throw asFault(error, path);
       }
@@ -233,9 +238,30 @@ function connectTo({ region, credentials }: S3Address, endpoint: string): S3Clie
   });
 }
 
+interface ObjectMetadata {
+  $metadata: { requestId?: string | undefined };
+  ContentLength?: number | undefined;
+  ContentRange?: string | undefined;
+  ETag?: string | undefined;
+}
+
+/**
+ * Returns true for a response with an object, or with the range of one. A login page, for example,
+ * is a response to everything. Some services have no ETag for files that others put into a bucket.
+ */
+function isObject(
+  { ETag, ContentRange = '', $metadata: { requestId } }: ObjectMetadata,
+  range?: { start: number },
+): boolean {
+  const isRange = range === undefined || ContentRange.startsWith(`bytes ${range.start}-`);
+  return (ETag ?? requestId) !== undefined && isRange;
+}
+
 /** Returns the stated size of an object. */
-function lengthOf({ ContentLength }: { ContentLength?: number | undefined }): number {
-  if (ContentLength === undefined) throw new Error('the response has no Content-Length');
+function lengthOf(metadata: ObjectMetadata): number {
+  const { ContentLength } = metadata;
+  if (ContentLength === undefined || !isObject(metadata))
+    throw new Error('the response is not that of an S3 service, or has no Content-Length');
   return ContentLength;
 }
 
