@@ -269,7 +269,8 @@ class Client:
         if "{" in template:
             missing = ", ".join(re.findall(r"{(\w+)}", template))
             raise TypeError(f"{operation_id}: the path {template} needs {missing}, as keyword arguments")
-        url = self.url + template
+        # The paths start with /v1, and an address may end in it.
+        url = self.url.removesuffix("/v1") + template
         given = {name: _text(value) for name, value in (query or {}).items() if value is not None and value != ""}
         if given:
             url += "?" + urllib.parse.urlencode(given)

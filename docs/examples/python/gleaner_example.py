@@ -51,7 +51,7 @@ class Gleaner:
         verb, path = self.operations[operation_id]
         for name, value in path_variables.items():
             path = path.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
-        url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        url = self.url.removesuffix("/v1") + path + ("?" + urllib.parse.urlencode(query) if query else "")
         headers = {"Authorization": f"Bearer {self.api_key}"}
         data = None
         if body is not None:

@@ -94,6 +94,7 @@ fails(lambda: client.call("nothing"), ValueError)
 assert "needs job_id" in str(fails(lambda: client.call("getJob"), TypeError))
 assert "query={'status': …}" in str(fails(lambda: client.call("listJobs", status="COMPLETED"), TypeError))
 fails(lambda: Client("ftp://x", "k"), ValueError)
+assert Client(client.url + "/v1/", os.environ["GLEANER_API_KEY"]).job(submitted.job_id)["ended"]
 
 
 class Busy(http.server.BaseHTTPRequestHandler):
