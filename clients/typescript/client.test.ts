@@ -515,29 +515,25 @@ test('the package exports every service of the contract but that of browser sess
   expect(missing.map(({ name }) => name)).toEqual(['SessionService']);
 });
 
-describe('a request with a field that its message does not have', () => {
+describe('a request that spells a field in another way', () => {
   test.each([
     [{ country: 'id', items: [{ item_id: '1', shopId: '2' }] }, 'items[0].item_id', 'itemId'],
     [{ Country: 'id', items: [] }, 'Country', 'country'],
   ])('is refused with a TypeError: %j', async (wrong, field, meant) => {
     const gleaner = await client(() => expect.unreachable('it was sent'));
-    const refusal = `${field} is not a field of`;
     const call = gleaner.submit(MktaService.method.submitVariantSold, wrong as never);
     await expect(call).rejects.toThrow(TypeError);
-    await expect(call).rejects.toThrow(refusal);
-    await expect(call).rejects.toThrow(`Did you mean ${meant}?`);
+    await expect(call).rejects.toThrow(`${field} is written ${meant} in `);
   });
 
-  test('lists the fields if none is close', async () => {
-    const gleaner = await client(() => expect.unreachable('it was sent'));
-    const call = gleaner.call(JobService.method.getJob, { number: 1 } as never);
-    await expect(call).rejects.toThrow('number is not a field of GetJobRequest. Its fields are ');
-  });
-
-  test('is not found in messages, and in times', async () => {
+  test('is not one of messages, of times, or of other members', async () => {
     const gleaner = await client((_request, _body, response) => message(response, JobSchema, {}));
     const startAt = timestampFromMs(0);
-    const schedule = gleaner.call(ScheduleService.method.createSchedule, { name: 'a', startAt });
+    const schedule = gleaner.call(ScheduleService.method.createSchedule, {
+      name: 'a',
+      startAt,
+      ...{ limit: 5 },
+    });
     await expect(schedule).resolves.toBeDefined();
     const job = gleaner.call(JobService.method.getJob, create(GetJobRequestSchema, { jobId }));
     await expect(job).resolves.toBeDefined();

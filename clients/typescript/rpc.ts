@@ -7,7 +7,7 @@ import type {
 } from '@bufbuild/protobuf';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { brokenConnection, errorOfStream, errorOfUnary } from './error.ts';
-import { requireKnownFields } from './request-fields.ts';
+import { requireFieldNames } from './request-fields.ts';
 
 /** Options of a single attempt of an RPC. */
 export interface AttemptOptions {
@@ -23,7 +23,7 @@ export interface UnaryResponse<O extends DescMessage> {
 
 /**
  * RPCs of a service. They reject with a GleanerError, with the signal's reason, or with a TypeError
- * for a request with an unknown field.
+ * for a request with a misspelled field.
  */
 export interface Rpc {
   unary<I extends DescMessage, O extends DescMessage>(
@@ -50,7 +50,7 @@ export function createRpc(baseUrl: string, fetch: typeof globalThis.fetch): Rpc 
   });
   return {
     async unary(method, request, { headers, signal }) {
-      requireKnownFields(method.input, request);
+      requireFieldNames(method.input, request);
       try {
         return await transport.unary(method, signal, undefined, headers, request);
       } catch (error) {
@@ -59,7 +59,7 @@ export function createRpc(baseUrl: string, fetch: typeof globalThis.fetch): Rpc 
       }
     },
     async stream(method, request, { headers, signal }) {
-      requireKnownFields(method.input, request);
+      requireFieldNames(method.input, request);
       const failed = (error: unknown): unknown => {
         signal?.throwIfAborted();
         return errorOfStream(error);
