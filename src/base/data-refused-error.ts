@@ -10,9 +10,9 @@ export class DataRefusedError extends Fault {
 /** The data was written by a newer version of the program. */
 export class NewerDataError extends DataRefusedError {
   constructor(location: string, version: number, supported: number) {
-    super(
-      `${location} has schema version ${version}, but this program supports versions up to ${supported}: install a newer version of Gleaner, or restore a backup of this one`,
-    );
+    const problem = `has schema version ${version}, but this program supports versions up to ${supported}`;
+    const remedy = 'install a newer version of Gleaner, or restore a backup of this one';
+    super(`${location} ${problem}: ${remedy}`);
     this.name = 'NewerDataError';
   }
 }
@@ -20,9 +20,8 @@ export class NewerDataError extends DataRefusedError {
 /** The data is the target of a move (`gleaner move`) that has not ended. */
 export class IncompleteMoveError extends DataRefusedError {
   constructor(location: string, source: string) {
-    super(
-      `${location} contains an incomplete move of ${source}: repeat 'gleaner move ${source}', or drop the database`,
-    );
+    const remedy = `repeat 'gleaner move ${source}', or drop the database`;
+    super(`${location} contains an incomplete move of ${source}: ${remedy}`);
     this.name = 'IncompleteMoveError';
   }
 }
@@ -30,10 +29,9 @@ export class IncompleteMoveError extends DataRefusedError {
 /** The data cannot be read: it was overwritten, cut, or its disk fails. */
 export class DamagedDataError extends DataRefusedError {
   constructor(location: string, cause: Error) {
-    super(
-      `${location} is damaged, or its disk fails (${cause.message}): check the disk, and restore a backup with 'gleaner restore'`,
-      cause,
-    );
+    const problem = `is damaged, or its disk fails (${cause.message})`;
+    const remedy = "check the disk, and restore a backup with 'gleaner restore'";
+    super(`${location} ${problem}: ${remedy}`, cause);
     this.name = 'DamagedDataError';
   }
 }
@@ -41,9 +39,10 @@ export class DamagedDataError extends DataRefusedError {
 /** The database belongs to another installation than the files in the data folder. */
 export class UnknownInstallationError extends DataRefusedError {
   constructor(location: string, problem: string) {
-    super(
-      `${location} ${problem}: put the database of this installation back, or restore a backup to a new folder with 'gleaner restore'. For a new installation, set GLEANER_DATA_DIR to another folder`,
-    );
+    const restore = "restore a backup to a new folder with 'gleaner restore'";
+    const remedy = `put the database of this installation back, or ${restore}`;
+    const advice = 'For a new installation, set GLEANER_DATA_DIR to another folder';
+    super(`${location} ${problem}: ${remedy}. ${advice}`);
     this.name = 'UnknownInstallationError';
   }
 }
@@ -51,11 +50,11 @@ export class UnknownInstallationError extends DataRefusedError {
 /** The queue belongs to another installation, whose work this one would lose. */
 export class ForeignQueueError extends DataRefusedError {
   constructor(stream: string, owner: string, installationId: string) {
-    super(
-      `The stream ${stream} on NATS belongs to the installation ${owner}, and the database to ${installationId}: set NATS_URL to a server, or to an account with JetStream, that no other installation uses. If the installation ${owner} does not exist any more, delete the stream`,
-      undefined,
-      'queue',
-    );
+    const problem = `The stream ${stream} on NATS belongs to the installation ${owner}, and the database to ${installationId}`;
+    const remedy =
+      'set NATS_URL to a server, or to an account with JetStream, that no other installation uses';
+    const advice = `If the installation ${owner} does not exist any more, delete the stream`;
+    super(`${problem}: ${remedy}. ${advice}`, undefined, 'queue');
     this.name = 'ForeignQueueError';
   }
 }

@@ -77,13 +77,16 @@ export interface OriginScheduler {
 /** Maximum redirects followed for a robots.txt (RFC 9309, section 2.3.1.2). */
 const maxRobotsRedirects = 5;
 
-type OpenSession = (
-  market: string,
-  region: string,
-  signal?: AbortSignal,
-  caller?: AcquireOptions,
-  share?: PageShare,
-) => FetchSession;
+/** Site of a session, and the parts that it shares with others. */
+interface SessionTarget {
+  market: string;
+  region: string;
+  signal?: AbortSignal | undefined;
+  acquire?: AcquireOptions | undefined;
+  share?: PageShare;
+}
+
+type OpenSession = (target: SessionTarget) => FetchSession;
 
 type ThrottleOf = (market: string, region: string, request: PageRequest) => OriginThrottle;
 
@@ -118,54 +121,45 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     const name = request.origin === undefined ? regionName : origin;
     return throttles.at(origin, name, policyOf(market, region));
   };
-  const openSession: OpenSession = (
+  const openSession: OpenSession = ({
     market,
     region,
     signal,
     acquire = {},
     share = memory.share(),
-  ) => {
-    const limits = limitsOf(market);
-    const shared = {
+  }) =>
+    createFetchSession({
       fetcher,
       throttleOf,
       observer,
       clock,
       log,
-    };
-    return createFetchSession({
-      ...shared,
       market,
       region,
       signal,
       acquire,
       share,
-      limits,
+      limits: limitsOf(market),
     });
-  };
+  const robotsCheck = createRobotsCheck(robots, { fetcher, throttleOf, openSession });
 
   return {
-    openSession: (market, region, signal, caller) => {
+    openSession: (market, region, signal, acquire) => {
       const share = memory.share();
-      const { fetch, end } = openSession(market, region, signal, caller, share);
+      const target = { market, region, signal };
+      const { fetch, end } = openSession({ ...target, acquire, share });
       const hasAddress = region !== '' && origins.get(market)?.addresses.has(region);
       const atAddress = hasAddress ? atOriginOf : (fetchPage: FetchPage) => fetchPage;
       if (!policyOf(market, region).robots)
         return { fetch: followRedirects(atAddress(fetch)), end };
-      const check = createRobotsCheck(
-        robots,
-        { fetcher, throttleOf, openSession },
-        market,
-        region,
-        signal,
-      );
-      const allowed: FetchPage = async (request) => {
+      const fetchAllowed: FetchPage = async (request) => {
         // Fetching a robots.txt reserves memory too, so sessions that kept their pages could
         // deadlock.
         share.release();
-        return fetch({ ...request, assertAllowed: await check(request) });
+        const assertAllowed = await robotsCheck(target, request);
+        return fetch({ ...request, assertAllowed });
       };
-      return { fetch: followRedirects(atAddress(allowed)), end };
+      return { fetch: followRedirects(atAddress(fetchAllowed)), end };
     },
     concurrency: (market, region) => maxConcurrency(policyOf(market, region)),
     records: memory.records,
@@ -176,20 +170,17 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
 
 /** Fetches the robots.txt of the origin that a request is for. */
 async function fetchRobots(
-  openSession: OpenSession,
-  market: string,
-  region: string,
+  { fetch, end }: FetchSession,
   { origin }: PageRequest,
 ): Promise<PageResponse> {
-  const { fetch, end } = openSession(market, region);
   const request: PageRequest = {
     path: '/robots.txt',
     headers: { accept: 'text/plain' },
     redirects: 'robots_file',
   };
-  const following = followRedirects(fetch, maxRobotsRedirects);
+  if (origin !== undefined) request.origin = origin;
   try {
-    const response = await following(origin === undefined ? request : { ...request, origin });
+    const response = await followRedirects(fetch, maxRobotsRedirects)(request);
     await end(null);
     return response;
   } catch (error) {
@@ -198,24 +189,31 @@ async function fetchRobots(
   }
 }
 
+/** Check of a request of a session, which resolves with the check of further paths. */
+type RobotsCheck = (
+  target: Pick<SessionTarget, 'market' | 'region' | 'signal'>,
+  request: PageRequest,
+) => Promise<(path: string) => void>;
+
+/** Dependencies of createRobotsCheck(). */
+interface RobotsCheckOptions {
+  fetcher: Fetcher;
+  throttleOf: ThrottleOf;
+  openSession: OpenSession;
+}
+
 /**
- * Creates the robots.txt check of a session. It rejects with `robots_disallowed` or applies the
- * crawl delay, and resolves with the check of further paths on the same origin.
+ * Creates the robots.txt check of the requests of sessions. It rejects with `robots_disallowed` or
+ * applies the crawl delay, and resolves with the check of further paths on the same origin.
  */
 function createRobotsCheck(
   robots: Robots,
-  {
-    fetcher,
-    throttleOf,
-    openSession,
-  }: { fetcher: Fetcher; throttleOf: ThrottleOf; openSession: OpenSession },
-  market: string,
-  region: string,
-  signal: AbortSignal | undefined,
-): (request: PageRequest) => Promise<(path: string) => void> {
-  return async (request) => {
+  { fetcher, throttleOf, openSession }: RobotsCheckOptions,
+): RobotsCheck {
+  return async ({ market, region, signal }, request) => {
     const origin = fetcher.originOf(market, region, request);
-    const read = () => fetchRobots(openSession, market, region, request);
+    // Other sessions use the file too, so that this one's signal does not end its fetch.
+    const read = () => fetchRobots(openSession({ market, region }), request);
     for (const path of new Set([request.path, request.page?.path ?? request.path])) {
       const delayMs = await robots.check(origin, path, read, signal);
       if (delayMs !== undefined) throttleOf(market, region, request).slowDown(delayMs);

@@ -54,21 +54,23 @@ export function parseSelection(
   const conditions = filter.map((text, index) =>
     conditionOf(text, ['body', 'filter', index], columns, use),
   );
-  const needle = search.trim().toLowerCase();
-  const hasText = (texts: readonly (Cell | string)[]) =>
-    needle === '' ||
-    texts.some((text) => typeof text === 'string' && text.toLowerCase().includes(needle));
-  const searched = needle === '' ? [] : columns.filter(({ type }) => type === 'string').map(use);
+  const searchedText = search.trim().toLowerCase();
+  const isSearch = searchedText !== '';
+  const hasText = (cell: Cell | undefined) =>
+    typeof cell === 'string' && cell.toLowerCase().includes(searchedText);
+  const textColumns = isSearch ? columns.filter(({ type }) => type === 'string').map(use) : [];
   const isDescending = sort.startsWith('-');
-  const sorted = sort === '' ? null : use(sortColumn(isDescending ? sort.slice(1) : sort, columns));
+  const sortName = isDescending ? sort.slice(1) : sort;
+  const sortIndex = sort === '' ? null : use(sortColumn(sortName, columns));
   return {
     used,
-    isAll: conditions.length === 0 && needle === '' && sorted === null,
-    matchesTexts: (texts) => conditions.length === 0 && hasText(texts),
-    matches: (cells) =>
-      conditions.every((holds) => holds(cells)) &&
-      hasText(searched.map((index) => cells[index] ?? null)),
-    keyOf: sorted === null ? null : (cells) => keyOf(cells[sorted] ?? null),
+    isAll: conditions.length === 0 && !isSearch && sortIndex === null,
+    matchesTexts: (texts) => conditions.length === 0 && (!isSearch || texts.some(hasText)),
+    matches: (cells) => {
+      if (!conditions.every((holds) => holds(cells))) return false;
+      return !isSearch || textColumns.some((index) => hasText(cells[index]));
+    },
+    keyOf: sortIndex === null ? null : (cells) => keyOf(cells[sortIndex] ?? null),
     compare(one, other) {
       if (one === null || other === null) return Number(one === null) - Number(other === null);
       const order = one < other ? -1 : Number(one > other);
@@ -95,9 +97,9 @@ function numberIn(text: string): number | bigint {
   const digits = text.trim();
   if (!decimalNumber.test(digits)) return Number.NaN;
   const number = Number(digits);
-  return /^[+-]?\d+$/.test(digits) && !Number.isSafeInteger(number)
-    ? BigInt(digits.replace('+', ''))
-    : number;
+  const isInteger = /^[+-]?\d+$/.test(digits);
+  if (isInteger && !Number.isSafeInteger(number)) return BigInt(digits.replace('+', ''));
+  return number;
 }
 
 function sortColumn(name: string, columns: readonly Column[]): Column {
@@ -125,14 +127,20 @@ const operators: Readonly<Record<string, (cell: Operand, value: Operand) => bool
   '~': (cell, value) => String(cell).includes(String(value)),
 };
 
+/** Column, operator, and value of a condition. */
+const conditionText = /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su;
+
+/**
+ * Parses a condition on a column. Throws `invalid` for another text, and for a value that is no
+ * number.
+ */
 function conditionOf(
   text: string,
   loc: (string | number)[],
   columns: readonly Column[],
   use: (column: Column) => number,
 ): Condition {
-  const [, name = '', operator = '', operand = ''] =
-    /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su.exec(text) ?? [];
+  const [, name = '', operator = '', operand = ''] = conditionText.exec(text) ?? [];
   const wrong = (msg: string) => Fault.invalid(loc, msg, 'value_error');
   if (operator === '')
     throw wrong(
@@ -144,22 +152,17 @@ function conditionOf(
     throw Fault.invalid(loc, msg, type);
   }
   const index = use(column);
+  const isEmpty: Condition = (cells) => cells[index] === null || cells[index] === '';
+  if (operand.trim() === '' && operator === '=') return isEmpty;
+  if (operand.trim() === '' && operator === '!=') return (cells) => !isEmpty(cells);
   const isNumeric = column.type === 'integer' || column.type === 'number';
-  // Without a value: whether the cell has one.
-  if (operand.trim() === '' && (operator === '=' || operator === '!=')) {
-    const isEmpty = operator === '=';
-    return (cells) => (cells[index] === null || cells[index] === '') === isEmpty;
-  }
   const value = isNumeric && operator !== '~' ? numberIn(operand) : operand.trim().toLowerCase();
   if (Number.isNaN(value)) throw wrong(`${column.name} is a number; ${quote(operand)} is not`);
   const holds = operators[operator]!;
   return (cells) => {
     const cell = cells[index] ?? null;
     if (cell === null) return false;
-    const comparable =
-      typeof value === 'string' || typeof cell === 'string'
-        ? String(cell).toLowerCase()
-        : exact(cell);
-    return holds(comparable, value);
+    const isText = typeof value === 'string' || typeof cell === 'string';
+    return holds(isText ? String(cell).toLowerCase() : exact(cell), value);
   };
 }

@@ -75,9 +75,10 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
         const value = signed[parameter];
         return value === undefined ? [] : [`${parameter}=${pathPart(value)}`];
       });
-      const [folder, name] = splitPath(path);
+      const { folder, name } = splitPath(path);
       if (convertible) query.unshift(`source=${pathPart(name)}`);
-      const filePath = [folder, convertible ? stemOf(name) : name].map(pathPart).join('/');
+      const linkName = convertible ? stemOf(name) : name;
+      const filePath = `${pathPart(folder)}/${pathPart(linkName)}`;
       return `${publicUrl()}/files/${filePath}?${query.join('&')}&signature=${signature}`;
     },
 
@@ -100,16 +101,14 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
       if (Number(signed.expires) * 1000 <= clock.now())
         throw new Fault('link_invalid', 'The link has expired: request a new one');
       const { bytes, name, sha256, user: userId = '' } = signed;
+      const hasRecord = bytes !== undefined && sha256 !== undefined;
       return {
         path,
-        fileName: name ?? splitPath(path)[1],
+        fileName: name ?? splitPath(path).name,
         bearer: userId !== '',
         userId,
         format,
-        record:
-          bytes === undefined || sha256 === undefined
-            ? undefined
-            : { bytes: Number(bytes), sha256 },
+        record: hasRecord ? { bytes: Number(bytes), sha256 } : undefined,
       };
     },
   };
@@ -150,7 +149,7 @@ export function createFileLinks(
       const { path } = file;
       // The engine would answer 404 for a deleted file, the service 410.
       const isSigned = bearer || job.filesDeletedAt !== null || isBatchFile(path);
-      const presigned = isSigned ? null : await presign(path, splitPath(path)[1], linkSeconds);
+      const presigned = isSigned ? null : await presign(path, splitPath(path).name, linkSeconds);
       return presigned ?? link(path, optionsOf(job, file, bearer));
     },
   };
@@ -175,9 +174,9 @@ function parseLink(link: string): { path: string; query: URLSearchParams } {
 }
 
 /** Splits `<job id>/<file name>`. A path without a slash has no folder. */
-function splitPath(path: string): [folder: string, name: string] {
+function splitPath(path: string): { folder: string; name: string } {
   const slash = path.lastIndexOf('/');
-  return [path.slice(0, Math.max(0, slash)), path.slice(slash + 1)];
+  return { folder: path.slice(0, Math.max(0, slash)), name: path.slice(slash + 1) };
 }
 
 /** Returns the name of a result file without its extensions: `full` for `full.jsonl.gz`. */
@@ -192,7 +191,7 @@ function resolveSource(
   source: string | undefined,
 ): { path: string; format: string | undefined } {
   if (source === undefined) return { path, format: undefined };
-  const [folder, name] = splitPath(path);
+  const { folder, name } = splitPath(path);
   const stem = stemOf(source);
   const extension = name.slice(stem.length);
   if (!name.startsWith(stem) || !/^(?:\.[a-z]{1,10})?$/.test(extension)) throw modified();
@@ -231,11 +230,10 @@ function createSignatures(): { sign: typeof sign } {
       current = expires;
       currentSecret = secret;
       const key = JSON.stringify([path, name, user, sha256]);
-      let signature = signatures.get(key);
-      if (signature === undefined) {
-        signature = sign(secret, signed);
-        signatures.set(key, signature);
-      }
+      const cached = signatures.get(key);
+      if (cached !== undefined) return cached;
+      const signature = sign(secret, signed);
+      signatures.set(key, signature);
       return signature;
     },
   };

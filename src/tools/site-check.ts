@@ -79,13 +79,14 @@ const maxCandidates = 20;
 /** Returns lines with the sources of a page that disagree, and the selected value of each field. */
 export function contradictionLines(contradictions: readonly FieldContradiction[]): string[] {
   if (contradictions.length === 0) return [];
-  const lines = contradictions.flatMap(({ field, value, candidates }) => [
-    ...new Set(
-      candidates.slice(0, maxCandidates).map((candidate) => `  ${field}  ${valueLine(candidate)}`),
-    ),
-    `  ${field}  ${value === null ? 'null, as the page marks none' : `taken: ${JSON.stringify(value)}`}`,
-  ]);
-  return [`Contradictions (fields: ${contradictions.length}):`, ...lines];
+  const lines = [`Contradictions (fields: ${contradictions.length}):`];
+  for (const { field, value, candidates } of contradictions) {
+    const candidateLines = new Set(candidates.slice(0, maxCandidates).map(valueLine));
+    const selection =
+      value === null ? 'null, as the page marks none' : `taken: ${JSON.stringify(value)}`;
+    for (const line of [...candidateLines, selection]) lines.push(`  ${field}  ${line}`);
+  }
+  return lines;
 }
 
 function valueLine({ value, rung, source, path }: Candidate): string {
@@ -182,15 +183,20 @@ function hasStatedValue({ values, members }: LearnedPage, name: string, path: st
 }
 
 /** Returns the path of a member that has a field on all pages, the least deep one first. */
-function placeOf(pages: readonly LearnedPage[], name: string, pattern: RegExp): string | undefined {
+function findMember(
+  pages: readonly LearnedPage[],
+  name: string,
+  pattern: RegExp,
+): string | undefined {
   const [{ members }] = pages as [LearnedPage];
   const depth = (path: string) => path.split('.').length;
-  const places = [...members.keys()].sort((one, other) => depth(one) - depth(other));
-  return places.find((path) => {
+  const paths = [...members.keys()].sort((one, other) => depth(one) - depth(other));
+  return paths.find((path) => {
+    const memberName = path.split('.').at(-1)!;
+    if (!pattern.test(memberName)) return false;
     const values = new Set(pages.map((page) => page.members.get(path)));
     const isOfPage = !values.has(undefined) && (values.size > 1 || shared.has(name));
-    if (!isOfPage || !pattern.test(/[^.]*$/.exec(path)![0])) return false;
-    return pages.every((page) => hasStatedValue(page, name, path));
+    return isOfPage && pages.every((page) => hasStatedValue(page, name, path));
   });
 }
 
@@ -207,9 +213,9 @@ export function proposeSite(
   const notes: string[] = [];
   for (const [name, pattern] of Object.entries(memberNames)) {
     if (pages.every(({ values }) => values[name] !== undefined)) continue;
-    const found = placeOf(pages, name, pattern);
-    const [script = '', ...path] = found?.split('.') ?? [];
-    if (found !== undefined) {
+    const memberPath = findMember(pages, name, pattern);
+    if (memberPath !== undefined) {
+      const [script = '', ...path] = memberPath.split('.');
       fields[name] = { json: path.join('.'), script };
       continue;
     }
@@ -230,13 +236,20 @@ export function proposeSite(
 const maxDepth = 12;
 
 /**
- * Yields the members with a plain value that is not empty, by their paths, and the first of each
- * list.
+ * Yields the members with a plain value that is not empty, by their paths, also in the first
+ * elements of each list.
  */
 function* membersOf(value: Json | undefined, path: readonly string[]): Generator<[string, Json]> {
-  if (isObject(value) || Array.isArray(value)) {
-    const members = Array.isArray(value) ? value.slice(0, 3) : value;
-    for (const [name, member] of Object.entries(members))
-      if (!name.includes('.') && path.length < maxDepth) yield* membersOf(member, [...path, name]);
-  } else if (value !== undefined && value !== null && value !== '') yield [path.join('.'), value];
+  if (value === undefined || value === null || value === '') return;
+  if (!isObject(value) && !Array.isArray(value)) {
+    yield [path.join('.'), value];
+    return;
+  }
+  if (path.length >= maxDepth) return;
+  const members = Array.isArray(value) ? value.slice(0, maxElements) : value;
+  for (const [name, member] of Object.entries(members))
+    if (!name.includes('.')) yield* membersOf(member, [...path, name]);
 }
+
+/** Maximum elements of a list that are considered. */
+const maxElements = 3;

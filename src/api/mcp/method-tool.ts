@@ -30,6 +30,11 @@ const listedSubmit = /^submit_.*_(?:pdp_bulk|get_pc_bulk)$/;
 export const isListed = ({ name }: MethodTool): boolean =>
   listed.has(name) || listedSubmit.test(name);
 
+const methodAdvice = [
+  'Calls a method that has no tool of its own. Call it without arguments first:',
+  "it then returns the description and the JSON Schema of the method's arguments.",
+].join(' ');
+
 /**
  * Returns the tool that calls the methods of `tools`, which are not listed themselves. Its schema
  * has their names, and its description their purposes.
@@ -38,7 +43,7 @@ export function createMethodTool(tools: readonly MethodTool[]) {
   const purposes = tools.map(({ name, description }) => `- ${name}: ${firstSentence(description)}`);
   return {
     name: methodToolName,
-    description: `Calls a method that has no tool of its own. Call it without arguments first: it then returns the description and the JSON Schema of the method's arguments.\n${purposes.join('\n')}`,
+    description: [methodAdvice, ...purposes].join('\n'),
     inputSchema: {
       type: 'object',
       properties: {

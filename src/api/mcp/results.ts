@@ -15,8 +15,14 @@ const maxRecordBytes = 2_000_000;
 
 export const resultsTool = {
   name: resultsToolName,
-  description:
-    "Reads a job's complete records, which can be large, page by page, in the order submitted, also while the job runs. Each record has the index of its unit, and for listings the result file instead of its contents. Continue with next_offset until it is null. For titles and prices, use list_records.",
+  description: [
+    "Reads a job's complete records, which can be large, page by page,",
+    'in the order submitted, also while the job runs.',
+    'Each record has the index of its unit,',
+    'and for listings the result file instead of its contents.',
+    'Continue with next_offset until it is null.',
+    'For titles and prices, use list_records.',
+  ].join(' '),
   inputSchema: {
     type: 'object',
     properties: {

@@ -12,7 +12,7 @@ import {
 import { createMethodTool, isListed, methodToolName, readMethodCall } from './method-tool.ts';
 import { readResults, resultsTool, resultsToolName } from './results.ts';
 import { addTasks, taskCapabilities } from './tasks.ts';
-import { methodTools } from './tools.ts';
+import { type MethodTool, methodTools } from './tools.ts';
 
 export interface McpServerOptions {
   caller: ToolCaller;
@@ -26,14 +26,28 @@ export interface McpServerOptions {
   onError?: (error: unknown, tool: string) => void;
 }
 
-const instructions = `Gleaner collects product data from online marketplaces. Submit a job with a submit_… tool, or with call_method for searches and shops, wait for it with get_job and wait_seconds, and read its records: list_records has titles and prices, with filters and sorting, and read_results the complete records. A job costs credits per unit, and failed units are refunded: ask for a quote with validate_only=true first. get_price_list has the prices and limits, get_account the balance, and max_credits limits the cost of a job. Jobs in the status awaiting_approval start once an operator approves them, which can take hours: tell the user. list_faults says why units failed.`;
+/** Instructions for the model of a client. */
+const instructions = [
+  'Gleaner collects product data from online marketplaces.',
+  'Submit a job with a submit_… tool, or with call_method for searches and shops,',
+  'wait for it with get_job and wait_seconds, and read its records:',
+  'list_records has titles and prices, with filters and sorting,',
+  'and read_results the complete records.',
+  'A job costs credits per unit, and failed units are refunded:',
+  'ask for a quote with validate_only=true first.',
+  'get_price_list has the prices and limits, get_account the balance,',
+  'and max_credits limits the cost of a job.',
+  'Jobs in the status awaiting_approval start once an operator approves them,',
+  'which can take hours: tell the user.',
+  'list_faults says why units failed.',
+].join(' ');
 
-let tools: ReturnType<typeof methodTools> | undefined;
+let allTools: ReturnType<typeof methodTools> | undefined;
 
 /** Returns the tools by name: with a budget, only those that it limits. They are built once. */
 function toolsByName(isLimited: boolean) {
-  tools ??= methodTools();
-  const offered = tools.filter(({ spendsLater }) => !isLimited || !spendsLater);
+  allTools ??= methodTools();
+  const offered = allTools.filter(({ spendsLater }) => !isLimited || !spendsLater);
   return new Map(offered.map((tool) => [tool.name, tool]));
 }
 
@@ -41,7 +55,7 @@ function toolsByName(isLimited: boolean) {
 export function createMcpServer(options: McpServerOptions): Server {
   const { caller, budget, version, era, onError = () => {} } = options;
   const tools = toolsByName(budget.isLimited);
-  const own = [...tools.values()].filter(isListed);
+  const listedTools = [...tools.values()].filter(isListed);
   const unlistedTools = [...tools.values()].filter((tool) => !isListed(tool));
   const hasTasks = era === 'modern';
   const capabilities = { tools: {}, ...(hasTasks ? taskCapabilities : {}) };
@@ -49,16 +63,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   const taskOf = hasTasks ? addTasks(server, { ...options, onError }) : undefined;
   server.setRequestHandler('tools/list', () => ({
     tools: [
-      ...own.map(({ name, description, inputSchema, isReadOnly, isDestructive }) => ({
-        name,
-        description,
-        inputSchema,
-        annotations: {
-          readOnlyHint: isReadOnly,
-          destructiveHint: isDestructive,
-          openWorldHint: !isReadOnly,
-        },
-      })),
+      ...listedTools.map(describeTool),
       { ...resultsTool, annotations: { readOnlyHint: true } },
       createMethodTool(unlistedTools),
     ],
@@ -94,6 +99,24 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   return server;
 }
+
+/** Returns a tool as clients list it. */
+const describeTool = ({
+  name,
+  description,
+  inputSchema,
+  isReadOnly,
+  isDestructive,
+}: MethodTool) => ({
+  name,
+  description,
+  inputSchema,
+  annotations: {
+    readOnlyHint: isReadOnly,
+    destructiveHint: isDestructive,
+    openWorldHint: !isReadOnly,
+  },
+});
 
 /**
  * Returns the function that reports the progress of a call, or undefined if the client did not

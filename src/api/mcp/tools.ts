@@ -17,12 +17,19 @@ import { services } from '../../contract/services.ts';
 import { submitOptionFields, takesSubmitOptions } from '../../contract/submit-options.ts';
 import { canWait } from '../../contract/wait.ts';
 
-const submitAdvice =
-  'Creates a job that is charged per unit; failed units are refunded. With validate_only=true, it only returns the quote. Wait for the job with get_job. Repeat a call whose result you did not get with the same idempotency_key.';
+const submitAdvice = [
+  'Creates a job that is charged per unit; failed units are refunded.',
+  'With validate_only=true, it only returns the quote.',
+  'Wait for the job with get_job.',
+  'Repeat a call whose result you did not get with the same idempotency_key.',
+].join(' ');
 const waitAdvice = 'With wait_seconds, waits for the end of the job.';
 
-const recordsAdvice =
-  'Each record has its title, price, stock, rating, and address in item. Its record can be large: column selects fields of it, which list_fields names, and column ["unit_key"] leaves them out.';
+const recordsAdvice = [
+  'Each record has its title, price, stock, rating, and address in item.',
+  'Its record can be large: column selects fields of it, which list_fields names,',
+  'and column ["unit_key"] leaves them out.',
+].join(' ');
 
 /**
  * Parts of a method's comment that apply only to REST: endpoint numbers, and sentences about
@@ -157,27 +164,28 @@ function withDefinitions(
   schema: Schema,
   components: Record<string, Schema>,
 ): MethodTool['inputSchema'] {
-  const used = new Map<string, Schema>();
-  const moved = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(moved);
+  const definitions: Record<string, Schema> = {};
+  /** Returns the reference to a definition, which it adds. */
+  const define = (name: string): string => {
+    if (!Object.hasOwn(definitions, name)) {
+      // Registered before it has members, since a schema may contain itself.
+      definitions[name] = {};
+      definitions[name] = move(components[name]) as Schema;
+    }
+    return `#/$defs/${name}`;
+  };
+  const move = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(move);
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => {
-        const name =
-          key === '$ref' ? /^#\/components\/schemas\/(.+)$/.exec(String(member))?.[1] : undefined;
-        if (name === undefined) return [key, moved(member)];
-        if (!used.has(name)) {
-          used.set(name, {});
-          used.set(name, moved(components[name]) as Schema);
-        }
-        return [key, `#/$defs/${name}`];
-      }),
-    );
+    const moved: Schema = {};
+    for (const [key, member] of Object.entries(value)) {
+      const [, name] = key === '$ref' ? (componentReference.exec(String(member)) ?? []) : [];
+      moved[key] = name === undefined ? move(member) : define(name);
+    }
+    return moved;
   };
-  const own = moved(schema) as Schema;
-  return {
-    ...own,
-    type: 'object',
-    ...(used.size === 0 ? {} : { $defs: Object.fromEntries(used) }),
-  };
+  const result = { ...(move(schema) as Schema), type: 'object' as const };
+  return Object.keys(definitions).length === 0 ? result : { ...result, $defs: definitions };
 }
+
+const componentReference = /^#\/components\/schemas\/(.+)$/;

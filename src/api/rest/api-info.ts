@@ -39,18 +39,21 @@ curl "$GLEANER_URL/v1/jobs/$JOB_ID/files" -H "Authorization: Bearer $GLEANER_API
 
 ## Authentication
 
-Send your API key as \`Authorization: Bearer <key>\`. Enter it in the reference to fill it into the examples. It stays in the page
-and is sent to this service only. Jobs belong to the user of the key: another user's job is not found.
+Send your API key as \`Authorization: Bearer <key>\`. Enter it in the reference to fill it into
+the examples. It stays in the page and is sent to this service only. Jobs belong to the user of
+the key: another user's job is not found.
 
 ## Requests and responses
 
-Every path works with its \`/v1\` prefix and without it: \`/openapi.json\` describes the paths with the prefix,
-\`/openapi-short.json\` those without. An unknown query
-parameter of a submit is refused (422). Other unknown fields of a request are ignored and named in the response header \`X-Ignored-Fields\`; with the request header \`X-Strict: true\`
-they are problems (422). \`null\` for an optional member stands for its absence. Identifiers may be written as JSON integers up
-to 2^53-1. Bodies may be sent with \`Content-Encoding: gzip\`; limits apply to the decompressed body. Responses of 1 KB and more
-are compressed with br or gzip for clients that accept it. Every response has an \`X-Request-Id\`: that of the request where it
-is valid (up to 128 letters, digits and \`._:/+=@-\`).`;
+Every path works with its \`/v1\` prefix and without it: \`/openapi.json\` describes the paths
+with the prefix, \`/openapi-short.json\` those without. An unknown query parameter of a submit is
+refused (422). Other unknown fields of a request are ignored and named in the response header
+\`X-Ignored-Fields\`; with the request header \`X-Strict: true\` they are problems (422). \`null\`
+for an optional member stands for its absence. Identifiers may be written as JSON integers up to
+2^53-1. Bodies may be sent with \`Content-Encoding: gzip\`; limits apply to the decompressed body.
+Responses of 1 KB and more are compressed with br or gzip for clients that accept it. Every
+response has an \`X-Request-Id\`: that of the request where it is valid (up to 128 letters, digits
+and \`._:/+=@-\`).`;
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -102,10 +105,11 @@ function isBeta(method: DescMethod): boolean {
   return step !== Step.UNSPECIFIED && !stable && method.parent !== SitesService;
 }
 
-const operatorDescription = `Calls for operators: users, credits, approvals, and the state of the service. They need the API key of an
-operator and are served as [Connect](https://connectrpc.com/docs/protocol) with JSON on the port of the REST API, and as gRPC.
-64-bit integers are strings, and members with default values are absent from responses. Operators also use the jobs and
-schedules of every user through the calls of users, REST included; each use is recorded in the audit log.
+const operatorDescription = `Calls for operators: users, credits, approvals, and the state of the service. They need the API
+key of an operator and are served as [Connect](https://connectrpc.com/docs/protocol) with JSON on
+the port of the REST API, and as gRPC. 64-bit integers are strings, and members with default
+values are absent from responses. Operators also use the jobs and schedules of every user through
+the calls of users, REST included; each use is recorded in the audit log.
 
 \`\`\`sh
 curl "$GLEANER_URL/gleaner.job.v1.JobService/ListJobs" \\

@@ -85,8 +85,13 @@ export const systemOperations = {
     operationId: 'downloadFile',
     tags: ['Service'],
     summary: 'A result file, by a signed link.',
-    description:
-      'Retrieve endpoints return links, which are valid for 7 days. Some also need the API key of their owner. Byte ranges are supported. A gzip file is sent unchanged, as application/gzip; other whole files are sent in br or gzip to clients that accept it.',
+    description: [
+      'Retrieve endpoints return links, which are valid for 7 days.',
+      'Some also need the API key of their owner.',
+      'Byte ranges are supported.',
+      'A gzip file is sent unchanged, as application/gzip;',
+      'other whole files are sent in br or gzip to clients that accept it.',
+    ].join(' '),
     security: [{}, { bearer: [] }],
     parameters: [
       pathParameter('job_id'),

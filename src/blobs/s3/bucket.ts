@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import http from 'node:http';
+import http, { type AgentOptions } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
@@ -87,21 +87,16 @@ export function openBucket(address: S3BucketConfig, options: BucketOptions): Buc
     }
   };
   return {
-    put: (key, contentType, chunks, signal) =>
-      call(signal, () =>
-        uploadObject(
-          client,
-          {
-            bucket,
-            key,
-            contentType,
-            chunks,
-            concurrency: 1,
-          },
-          asBucketError,
-          signal,
-        ),
-      ),
+    put: (key, contentType, chunks, signal) => {
+      const upload = {
+        bucket,
+        key,
+        contentType,
+        chunks,
+        concurrency: 1,
+      };
+      return call(signal, () => uploadObject(client, upload, asBucketError, signal));
+    },
     remove: (Key, signal) =>
       call(signal, () =>
         client
@@ -116,47 +111,59 @@ function connect(
   { endpoint, region, accessKey, secretKey }: S3BucketConfig,
   { lookup, timeoutMs }: BucketOptions,
 ): S3Client {
-  const agent = { keepAlive: true, ...(lookup === undefined ? {} : { lookup }) };
+  const agentOptions: AgentOptions = { keepAlive: true };
+  if (lookup !== undefined) agentOptions.lookup = lookup;
   const client = createS3Client({
     endpoint,
     region,
     credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
     // The schedule of deliveries repeats failed requests.
     maxAttempts: 1,
-    requestHandler: { httpAgent: new http.Agent(agent), httpsAgent: new https.Agent(agent) },
+    requestHandler: {
+      httpAgent: new http.Agent(agentOptions),
+      httpsAgent: new https.Agent(agentOptions),
+    },
   });
+  addDigests(client);
+  limitRequests(client, timeoutMs);
+  return client;
+}
+
+/** Sends the MD5 of each body. */
+function addDigests(client: S3Client): void {
   client.middlewareStack.add(
-    (next) => (how) => {
-      const { body, headers } = how.request as { body?: unknown; headers: Record<string, string> };
+    (next) => (call) => {
+      const { body, headers } = call.request as { body?: unknown; headers: Record<string, string> };
       if (body instanceof Uint8Array)
         headers['content-md5'] = createHash('md5').update(body).digest('base64');
-      return next(how);
+      return next(call);
     },
     { step: 'build' },
   );
+}
+
+/** Limits the time of each request, and the size of its response. */
+function limitRequests(client: S3Client, timeoutMs: number): void {
   const { requestHandler } = client.config;
   const handle = requestHandler.handle.bind(requestHandler);
-  requestHandler.handle = async (request, how: { abortSignal?: unknown } = {}) => {
-    const { abortSignal } = how;
+  requestHandler.handle = async (request, options: { abortSignal?: unknown } = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
-    const either =
-      abortSignal === undefined ? timeout : AbortSignal.any([abortSignal as AbortSignal, timeout]);
-    const orTimeout = (error: unknown) =>
-      timeout.aborted
-        ? new BucketError(null, `no response within ${timeoutMs} ms`, {
-            cause: error,
-            timedOut: true,
-          })
-        : error;
+    const signals = [timeout];
+    if (options.abortSignal !== undefined) signals.push(options.abortSignal as AbortSignal);
+    const orTimeout = (error: unknown): unknown => {
+      if (!timeout.aborted) return error;
+      const message = `no response within ${timeoutMs} ms`;
+      return new BucketError(null, message, { cause: error, timedOut: true });
+    };
     try {
-      const result = await handle(request, { ...how, abortSignal: either });
+      const abortSignal = AbortSignal.any(signals);
+      const result = await handle(request, { ...options, abortSignal });
       result.response.body = limitBody(result.response, orTimeout);
       return result;
     } catch (error) {
       throw orTimeout(error);
     }
   };
-  return client;
 }
 
 /**

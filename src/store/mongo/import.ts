@@ -105,15 +105,12 @@ export function openImport(uri: string, source: string): StoreImport {
     verify: () =>
       engine.run(async (collections) => {
         for (const name of dataCollections(collections)) {
-          const [found, written] = [
-            await collections[name].countDocuments(),
-            writtenCounts.get(name) ?? 0,
-          ];
+          const found = await collections[name].countDocuments();
+          const written = writtenCounts.get(name) ?? 0;
           if (found === written) continue;
-          throw new Fault(
-            'malformed',
-            `${engine.address}: the collection ${name} has ${found} documents instead of ${written}. Stop every process that uses the database, and repeat the move`,
-          );
+          const problem = `the collection ${name} has ${found} documents instead of ${written}`;
+          const remedy = 'Stop every process that uses the database, and repeat the move';
+          throw new Fault('malformed', `${engine.address}: ${problem}. ${remedy}`);
         }
       }),
 

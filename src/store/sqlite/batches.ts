@@ -166,7 +166,9 @@ function writeOutcomes(
     };
     const { fresh, segments, success, failed, storedBytes } = addOutcomes(id, before, write);
     const changed = (end && before.segments.length > 0 ? durable : engine).run(
-      `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages), success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
+      `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages),
+         success = ?, failed = ?, stored_bytes = ?,
+         stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
          ${end ? `, state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?` : ''}
        WHERE id = ? AND attempt = ? AND state = 'claimed' AND success = ? AND failed = ?`,
       JSON.stringify({ ...storedOutcomes, ...fresh }),
