@@ -1,40 +1,124 @@
 import { Fault } from '../../contract/fault.ts';
 import { parseHtml, words } from '../html/html.ts';
 
-/** Sentences of "not found" pages in the languages of the regions and of declared shops. */
-const sentences: readonly string[] = [
+/** A sentence of "not found" pages: what is missing, and how a language says so. */
+interface SubjectSentence {
+  subject: string;
+  predicates: readonly string[];
+}
+
+/** Sentences in the languages of the regions and of declared shops. */
+const subjectSentences: readonly SubjectSentence[] = [
   // English
-  "(?:(?:the|this|that|requested) )*(?:page|product|item)(?: (?:you|that|we)[^.!]{0,30})? (?:(?:was|is|could|can)?(?: ?not|n['’]t) (?:be )?found|(?:does not|doesn['’]t|no longer) exists?|is no longer available)",
-  "(?:we )?(?:can['’]?t|cannot|could not|couldn['’]t) find (?:that|this|the) (?:page|product|item)",
-  'page missing',
+  {
+    subject:
+      '(?:(?:the|this|that|requested) )*(?:page|product|item)(?: (?:you|that|we)[^.!]{0,30})? ',
+    predicates: [
+      "(?:was|is|could|can)?(?: ?not|n['’]t) (?:be )?found",
+      "(?:does not|doesn['’]t|no longer) exists?",
+      'is no longer available',
+    ],
+  },
   // French
-  "(?:cette |la |le )?(?:page|produit|article)(?: (?:demandée?|recherchée?))? (?:est )?(?:non trouvée?|introuvable|inexistante?|n['’]existe (?:pas|plus)|n['’]a pas été trouvée?|n['’]est plus disponible)",
+  {
+    subject: '(?:cette |la |le )?(?:page|produit|article)(?: (?:demandée?|recherchée?))? (?:est )?',
+    predicates: [
+      'non trouvée?',
+      'introuvable',
+      'inexistante?',
+      "n['’]existe (?:pas|plus)",
+      "n['’]a pas été trouvée?",
+      "n['’]est plus disponible",
+    ],
+  },
   // German
-  '(?:diese |die |das |dieses |der )?(?:seite|produkt|artikel) (?:(?:wurde |konnte )?(?:leider )?nicht gefunden(?: werden)?|existiert (?:leider )?nicht(?: mehr)?|(?:ist )?nicht mehr verfügbar)',
+  {
+    subject: '(?:diese |die |das |dieses |der )?(?:seite|produkt|artikel) ',
+    predicates: [
+      '(?:wurde |konnte )?(?:leider )?nicht gefunden(?: werden)?',
+      'existiert (?:leider )?nicht(?: mehr)?',
+      '(?:ist )?nicht mehr verfügbar',
+    ],
+  },
   // Spanish
-  '(?:esta |la |el |este )?(?:página|producto|artículo) (?:no (?:fue )?encontrad[ao]|no existe|no (?:se ha|ha sido) encontrad[ao]|no se (?:encuentra|encontró)|ya no (?:existe|está disponible))',
-  'no (?:se ha encontrado|se encontró|encontramos|hemos encontrado) (?:la página|el producto)',
+  {
+    subject: '(?:esta |la |el |este )?(?:página|producto|artículo) ',
+    predicates: [
+      'no (?:fue )?encontrad[ao]',
+      'no existe',
+      'no (?:se ha|ha sido) encontrad[ao]',
+      'no se (?:encuentra|encontró)',
+      'ya no (?:existe|está disponible)',
+    ],
+  },
   // Italian
-  '(?:questa |la |il |questo )?(?:pagina|prodotto|articolo) (?:non (?:è stat[ao] )?trovat[ao]|non esiste(?: più)?|inesistente|non (?:è )?più disponibile)',
+  {
+    subject: '(?:questa |la |il |questo )?(?:pagina|prodotto|articolo) ',
+    predicates: [
+      'non (?:è stat[ao] )?trovat[ao]',
+      'non esiste(?: più)?',
+      'inesistente',
+      'non (?:è )?più disponibile',
+    ],
+  },
   // Portuguese
-  '(?:esta |a |o |este )?(?:página|produto|artigo) (?:não (?:foi )?encontrad[ao]|não existe|inexistente|indisponível)',
+  {
+    subject: '(?:esta |a |o |este )?(?:página|produto|artigo) ',
+    predicates: ['não (?:foi )?encontrad[ao]', 'não existe', 'inexistente', 'indisponível'],
+  },
   // Dutch
-  '(?:deze |de |het |dit )?(?:pagina|product|artikel) (?:(?:is |kon |werd )?niet (?:worden )?gevonden|bestaat niet(?: meer)?|niet meer beschikbaar)',
+  {
+    subject: '(?:deze |de |het |dit )?(?:pagina|product|artikel) ',
+    predicates: [
+      '(?:is |kon |werd )?niet (?:worden )?gevonden',
+      'bestaat niet(?: meer)?',
+      'niet meer beschikbaar',
+    ],
+  },
   // Polish
-  'nie (?:znaleziono|można znaleźć) (?:strony|produktu)',
-  '(?:ta |ten )?(?:strona|produkt) nie (?:istnieje|(?:została? )?znalezion[ay])',
+  {
+    subject: '(?:ta |ten )?(?:strona|produkt) nie ',
+    predicates: ['istnieje', '(?:została? )?znalezion[ay]'],
+  },
   // Russian
-  '(?:эта |этот |такой |такая )?(?:страница|товар|продукт) не (?:найдена?|существует)',
+  {
+    subject: '(?:эта |этот |такой |такая )?(?:страница|товар|продукт) не ',
+    predicates: ['найдена?', 'существует'],
+  },
   // Japanese
-  '(?:お探しの|ご指定の|この)?(?:ページ|商品)(?:が|は)?(?:見つかりません(?:でした)?|存在しません|ございません)',
+  {
+    subject: '(?:お探しの|ご指定の|この)?(?:ページ|商品)(?:が|は)?',
+    predicates: ['見つかりません(?:でした)?', '存在しません', 'ございません'],
+  },
   // Indonesian
-  '(?:halaman|produk|barang)(?: ini| tersebut| yang [^.!]{0,30})? (?:tidak (?:ditemukan|ada|dapat ditemukan)|tak ditemukan)',
-  // Swedish, Danish, Norwegian
-  '(?:sidan|produkten|artikeln) (?:hittades inte|kunde inte hittas|finns inte(?: längre)?|saknas)',
-  '(?:siden|produktet|varen) (?:(?:blev |ble )?ikke fun(?:det|net)|fin(?:de|ne)s ikke)',
+  {
+    subject: '(?:halaman|produk|barang)(?: ini| tersebut| yang [^.!]{0,30})? ',
+    predicates: ['tidak (?:ditemukan|ada|dapat ditemukan)', 'tak ditemukan'],
+  },
+  // Swedish
+  {
+    subject: '(?:sidan|produkten|artikeln) ',
+    predicates: ['hittades inte', 'kunde inte hittas', 'finns inte(?: längre)?', 'saknas'],
+  },
+  // Danish, Norwegian
+  {
+    subject: '(?:siden|produktet|varen) ',
+    predicates: ['(?:blev |ble )?ikke fun(?:det|net)', 'fin(?:de|ne)s ikke'],
+  },
 ];
 
-const sentence = sentences.join('|');
+/** Sentences without such a subject. */
+const otherSentences: readonly string[] = [
+  "(?:we )?(?:can['’]?t|cannot|could not|couldn['’]t) find (?:that|this|the) (?:page|product|item)",
+  'page missing',
+  'no (?:se ha encontrado|se encontró|encontramos|hemos encontrado) (?:la página|el producto)',
+  'nie (?:znaleziono|można znaleźć) (?:strony|produktu)',
+];
+
+const sentence = [
+  ...subjectSentences.map(({ subject, predicates }) => `${subject}(?:${predicates.join('|')})`),
+  ...otherSentences,
+].join('|');
 const apology =
   '(?:(?:oops|ups|oups|hoppla|sorry|désolé|entschuldigung|lo sentimos|siamo spiacenti|desculpe|maaf|helaas|извините)[\\s,.!:…–—-]*)?';
 const number =
