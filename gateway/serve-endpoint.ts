@@ -1,8 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type { DescField, DescMethod, Message } from '@bufbuild/protobuf';
-import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
 import type {
   CallContext,
@@ -23,7 +20,7 @@ import { quoteOptions, type SubmitOptions } from '../src/contract/submit-options
 import { readWait } from '../src/contract/wait.ts';
 import { isStable, type ServedEndpoint } from './endpoint.ts';
 import type { Variable } from './paths/parse.ts';
-import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
+import { contentLength, hasBody, readJsonText, requireForm, streamBody } from './request/body.ts';
 import { readForm } from './request/form.ts';
 import { type RequestParts, readStrict, requestReader } from './request/request-reader.ts';
 import {
@@ -37,34 +34,6 @@ import {
 import type { Locate } from './response/location.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { type BodyPiece, sendStream } from './response/stream.ts';
-
-/** Throws the fault `unsupported_media` for a body that is not JSON in UTF-8. */
-export function requireJson(contentType: string | undefined): void {
-  const [type, ...parameters] = (contentType ?? '').toLowerCase().split(';');
-  const charset = parameters
-    .map((parameter) => /^charset\s*=\s*"?([^"\s]*)"?$/.exec(parameter.trim())?.[1])
-    .find(Boolean);
-  if (
-    !/^application\/([a-z0-9.!#$&^_-]+\+)?json$/.test(type!.trim()) ||
-    (charset !== undefined && !/^utf-?8$/.test(charset))
-  ) {
-    throw unsupported(contentType, 'application/json');
-  }
-}
-
-/** Throws the fault `unsupported_media` for a body that is not a form. */
-export function requireForm(contentType: string | undefined): void {
-  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? ''))
-    throw unsupported(contentType, 'multipart/form-data');
-}
-
-function unsupported(mediaType: string | undefined, supportedTypes: string): Fault {
-  const what =
-    mediaType === undefined
-      ? 'Content-Type is missing'
-      : `Content-Type ${mediaType} is not supported`;
-  return new Fault('unsupported_media', `${what}: send ${supportedTypes}`);
-}
 
 /** Dependencies of endpointServer(). */
 export interface Serving {
@@ -109,113 +78,13 @@ export type Serve = (
  * Creates the handler of an endpoint: authenticate before the body is read, check media type and
  * size, parse, call, respond. Faults are thrown.
  */
-export function endpointServer(
-  endpoint: ServedEndpoint,
-  { caller, budget, cache, locate, isVolatile, onAuthenticated, onLongRequest }: Serving,
-): Serve {
-  const { method, successStatus } = endpoint;
-  const readRequest = requestReader(endpoint);
-  const write = endpoint.streams ? undefined : writeOnce(messageWriter(method.output));
-  const wholeField = wholeBodyField(method.output);
-  const cached = endpoint.cached ? cache?.of(method.output) : undefined;
-  const writeRequest = cached && messageWriter(method.input);
-  const isRepeatable = locate !== undefined || endpoint.isRepeatable;
-  const gets = endpoint.verb === 'GET';
-  const stable = gets && isStable(method.output, isVolatile);
-
-  const beginLong = (
-    { request, response }: Exchange,
-    { userId: account }: Session,
-    waitMs: number,
-  ) => {
-    const kind = longKindOf(method, waitMs);
-    return kind === null ? undefined : onLongRequest(request, response, { account, kind });
-  };
-
-  /** Reads the message and the context of a call, and the problems of the request. */
-  const readCall = async (
-    exchange: Exchange,
-    session: Session,
-    { segments, variables }: Matched,
-  ): Promise<EndpointCall> => {
-    const { request, requestId, signal } = exchange;
-    const headers = request.headers as Headers;
-    const query = queryOf(request.url ?? '');
-    const idempotencyKey = isRepeatable ? headers['idempotency-key'] : undefined;
-    const problems = idempotencyKey === undefined ? [] : problemsOfIdempotencyKey(idempotencyKey);
-    const waitMs = endpoint.waits ? readWaitMs(query, problems) : 0;
-    const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
-    const strict = readStrict(headers['x-strict']);
-    if (typeof strict !== 'boolean') problems.push(strict);
-    const parts: RequestParts = {
-      segments,
-      query,
-      problems,
-      isStrict: strict === true,
-    };
-    const reserve = () => reserveBody(exchange, endpoint, session.userId, budget);
-    await readInto(parts, exchange, endpoint, reserve);
-    const {
-      message,
-      headers: ignoredHeaders,
-      problems: found = [],
-    } = readRequest(parts, variables);
-    addHeaders(exchange, ignoredHeaders);
-    const context: CallContext = {
-      requestId,
-      idempotencyKey,
-      submitOptions,
-      signal,
-      waitMs,
-      early: found.length > 0 ? undefined : await beginLong(exchange, session, waitMs),
-      ifNoneMatch: gets ? headers['if-none-match'] : undefined,
-      responseHeaders: {},
-    };
-    return { message, context, problems: found };
-  };
-
-  const sendOutput = (exchange: Exchange, output: Message, call: EndpointCall, form: number) => {
-    const text = write!(output);
-    if (gets) {
-      const tag = call.context.responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
-      return sendTagged(exchange, successStatus, text, tag);
-    }
-    const replacement = wholeField && wholeBodyOf(wholeField, output);
-    if (replacement !== undefined) return sendJson(exchange, 200, text);
-    const location = locate && { location: locate(output, form, call.message) };
-    return sendJson(exchange, successStatus, text, location);
-  };
-
-  const respond = async (exchange: Exchange, session: Session, matched: Matched) => {
-    const endpointCall = await readCall(exchange, session, matched);
-    const { message, context, problems } = endpointCall;
-    const { responseHeaders, waitMs } = context;
-    const call = async (callContext = context) => {
-      try {
-        return await session.call(unary(method), message, callContext);
-      } finally {
-        copyHeaders(exchange, responseHeaders, session);
-      }
-    };
-    if (problems.length > 0) {
-      throw endpoint.takesOptions ? await refusalOf(problems, context, call) : invalid(problems);
-    }
-    if (write === undefined) {
-      const pieces: AsyncIterable<unknown> = session.stream(unary(method), message, context);
-      // endpointOf() allows streams of google.api.HttpBody only.
-      const body = pieces as AsyncIterable<BodyPiece>;
-      return sendStream(exchange, successStatus, body, responseHeaders);
-    }
-    if (cached !== undefined && !session.isUncached) {
-      const key = `${session.userId} ${endpoint.path} ${writeRequest!(message)}`;
-      const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
-      const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
-      const cacheControl = `private, max-age=${maxAgeSeconds}`;
-      addHeaders(exchange, await countRequest(session));
-      return sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
-    }
-    return sendOutput(exchange, await call(), endpointCall, matched.form);
-  };
+export function endpointServer(endpoint: ServedEndpoint, serving: Serving): Serve {
+  const { caller, onAuthenticated } = serving;
+  const { method } = endpoint;
+  const readCall = callReader(endpoint, serving);
+  const respond = endpoint.streams
+    ? streamResponder(endpoint)
+    : messageResponder(endpoint, serving);
 
   return async (exchange, segments, variables, form) => {
     const { request } = exchange;
@@ -223,11 +92,144 @@ export function endpointServer(
     admit(exchange, session);
     onAuthenticated(request, session.userId);
     try {
-      await respond(exchange, session, { segments, variables, form });
+      const matched = { segments, variables, form };
+      const endpointCall = await readCall(exchange, session, matched);
+      const call: CallMethod = async (context = endpointCall.context) => {
+        try {
+          return await session.call(unary(method), endpointCall.message, context);
+        } finally {
+          copyHeaders(exchange, endpointCall.context.responseHeaders, session);
+        }
+      };
+      const { problems, context } = endpointCall;
+      if (problems.length > 0)
+        throw endpoint.takesOptions ? await refusalOf(problems, context, call) : invalid(problems);
+      await respond({ ...endpointCall, exchange, session, form, call });
     } catch (error) {
       addHeaders(exchange, await countRequest(session));
       throw error;
     }
+  };
+}
+
+/** Calls the method of an endpoint, by default with the context of the request. */
+type CallMethod = (context?: CallContext) => Promise<Message>;
+
+/** A request without problems, and the call that it makes. */
+interface Response extends EndpointCall {
+  exchange: Exchange;
+  session: Session;
+  /** Index of the form of the path that matched. */
+  form: number;
+  call: CallMethod;
+}
+
+type ReadCall = (exchange: Exchange, session: Session, matched: Matched) => Promise<EndpointCall>;
+
+/** Creates the reader of the message and the context of a call, and of a request's problems. */
+function callReader(
+  endpoint: ServedEndpoint,
+  { budget, locate, onLongRequest }: Pick<Serving, 'budget' | 'locate' | 'onLongRequest'>,
+): ReadCall {
+  const readRequest = requestReader(endpoint);
+  const isRepeatable = locate !== undefined || endpoint.isRepeatable;
+  const isGet = endpoint.verb === 'GET';
+
+  const beginLong = ({ request, response }: Exchange, account: string, waitMs: number) => {
+    const kind = longKindOf(endpoint.method, waitMs);
+    return kind === null ? undefined : onLongRequest(request, response, { account, kind });
+  };
+
+  return async (exchange, { userId }, { segments, variables }) => {
+    const { request, requestId, signal } = exchange;
+    const headers = request.headers as Headers;
+    const query = queryOf(request.url ?? '');
+    const idempotencyKey = isRepeatable ? headers['idempotency-key'] : undefined;
+    const problems = idempotencyKey === undefined ? [] : problemsOfIdempotencyKey(idempotencyKey);
+    const waitMs = endpoint.waits ? readWaitMs(query, problems) : 0;
+    const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
+    const parts: RequestParts = {
+      segments,
+      query,
+      problems,
+      isStrict: readIsStrict(headers, problems),
+    };
+    const reserve = () => reserveBody(exchange, endpoint, userId, budget);
+    await readInto(parts, exchange, endpoint, reserve);
+    const result = readRequest(parts, variables);
+    addHeaders(exchange, result.headers);
+    const allProblems = result.problems ?? [];
+    const context: CallContext = {
+      requestId,
+      idempotencyKey,
+      submitOptions,
+      signal,
+      waitMs,
+      early: allProblems.length > 0 ? undefined : await beginLong(exchange, userId, waitMs),
+      ifNoneMatch: isGet ? headers['if-none-match'] : undefined,
+      responseHeaders: {},
+    };
+    return { message: result.message, context, problems: allProblems };
+  };
+}
+
+type Respond = (response: Response) => Promise<void>;
+
+/** Creates the responder of an endpoint that streams its body. */
+function streamResponder({ method, successStatus }: ServedEndpoint): Respond {
+  return async ({ exchange, session, message, context }) => {
+    const pieces: AsyncIterable<unknown> = session.stream(unary(method), message, context);
+    // endpointOf() allows streams of google.api.HttpBody only.
+    const body = pieces as AsyncIterable<BodyPiece>;
+    await sendStream(exchange, successStatus, body, context.responseHeaders);
+  };
+}
+
+/** Creates the responder of an endpoint with one message. */
+function messageResponder(
+  endpoint: ServedEndpoint,
+  { cache, locate, isVolatile }: Pick<Serving, 'cache' | 'locate' | 'isVolatile'>,
+): Respond {
+  const { method, successStatus } = endpoint;
+  const write = writeOnce(messageWriter(method.output));
+  const respondCached = endpoint.cached && cache && cachedResponder(endpoint, cache, write);
+  const wholeField = wholeBodyField(method.output);
+  const isGet = endpoint.verb === 'GET';
+  const hasStableText = isGet && isStable(method.output, isVolatile);
+
+  return async (response) => {
+    const { exchange, session, message, context, form, call } = response;
+    if (respondCached && !session.isUncached) return respondCached(response);
+    const output = await call();
+    const text = write(output);
+    if (isGet) {
+      const ownTag = hasStableText ? textTag(text) : undefined;
+      const tag = context.responseHeaders[tagHeader] ?? ownTag;
+      return sendTagged(exchange, successStatus, text, tag);
+    }
+    const replacement = wholeField && wholeBodyOf(wholeField, output);
+    if (replacement !== undefined) return sendJson(exchange, 200, text);
+    const location = locate && { location: locate(output, form, message) };
+    return sendJson(exchange, successStatus, text, location);
+  };
+}
+
+/** Creates the responder of an endpoint whose responses are cached. */
+function cachedResponder(
+  { method, path, successStatus }: ServedEndpoint,
+  cache: ResponseCache,
+  write: (message: Message) => string,
+): Respond {
+  const cached = cache.of(method.output);
+  const writeRequest = messageWriter(method.input);
+  return async ({ exchange, session, message, context, call }) => {
+    const { responseHeaders, waitMs } = context;
+    const key = `${session.userId} ${path} ${writeRequest(message)}`;
+    const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
+    const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
+    const cacheControl = `private, max-age=${maxAgeSeconds}`;
+    addHeaders(exchange, await countRequest(session));
+    await sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
   };
 }
 
@@ -246,6 +248,14 @@ function readWaitMs(query: URLSearchParams, problems: Problem[]): number {
   if (typeof wait === 'number') return wait;
   problems.push(wait);
   return 0;
+}
+
+/** Returns true if unknown fields are problems. Adds the problem of an invalid value. */
+function readIsStrict(headers: Headers, problems: Problem[]): boolean {
+  const isStrict = readStrict(headers['x-strict']);
+  if (typeof isStrict === 'boolean') return isStrict;
+  problems.push(isStrict);
+  return false;
 }
 
 /** Adds the headers of a call to its response. */
@@ -333,34 +343,23 @@ async function reserveBody(
   else response.once('close', release);
 }
 
+/** Reads the body of a request into its parts, if its endpoint takes one. */
 async function readInto(
   parts: RequestParts,
   { request, response }: Exchange,
-  endpoint: ServedEndpoint,
+  { body, queryOnly, multipart, maxBodyBytes }: ServedEndpoint,
   reserve: () => Promise<void>,
 ): Promise<void> {
-  const readsBody = endpoint.body !== '' || endpoint.queryOnly.length > 0;
+  const readsBody = body !== '' || queryOnly.length > 0;
   if (!readsBody || !hasBody(request)) return;
   await reserve();
-  const limit = endpoint.maxBodyBytes;
-  const contentType = request.headers['content-type'];
-  if (endpoint.multipart) {
-    requireForm(contentType);
-    parts.form = await readForm(request.headers, streamBody(request, response, limit));
-  } else {
-    const isSized = contentLength(request) > 0;
-    if (isSized || contentType !== undefined) requireJson(contentType);
-    const bytes = await readBody(request, response, limit);
-    // A body of unknown length can turn out to be none.
-    if (bytes.length === 0) return;
-    requireJson(contentType);
-    if (bytes.length > smallBodyBytes) {
-      // Large bodies are parsed one by one, with other work between them.
-      await setImmediate();
-      checkJsonSize(bytes);
-    }
-    parts.json = decodeText(bytes);
+  if (multipart) {
+    requireForm(request.headers['content-type']);
+    parts.form = await readForm(request.headers, streamBody(request, response, maxBodyBytes));
+    return;
   }
+  const json = await readJsonText(request, response, maxBodyBytes);
+  if (json !== null) parts.json = json;
 }
 
 function queryOf(url: string): URLSearchParams {
@@ -385,13 +384,3 @@ function readOptions(query: URLSearchParams, problems: Problem[]): SubmitOptions
 type Called = Parameters<Session['call']>[0];
 
 const unary = (method: DescMethod): Called => method as Called;
-
-/**
- * Decodes the text of a body, without a byte order mark. Throws `malformed` for bytes that are not
- * UTF-8.
- */
-function decodeText(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new Fault('malformed', 'The body is not valid UTF-8');
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  return bytes.toString('utf8', start);
-}

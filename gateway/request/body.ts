@@ -1,7 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
+import { checkJsonSize } from '../../src/contract/body-content.ts';
+import { smallBodyBytes } from '../../src/contract/body-limit.ts';
 import { Fault } from '../../src/contract/fault.ts';
 
 /** Returns true if a request declares a body, which may be an empty one of unknown length. */
@@ -85,4 +89,64 @@ async function* counted(chunks: Readable, limit: number, broken: string): AsyncG
 
 function tooLarge(limit: number): Fault {
   return new Fault('too_large', `The body is larger than ${limit} bytes`);
+}
+
+/** Media type of JSON, also with a prefix: "application/merge-patch+json". */
+const jsonType = /^application\/([a-z0-9.!#$&^_-]+\+)?json$/;
+const charsetParameter = /^charset\s*=\s*"?([^"\s]*)"?$/;
+
+/** Throws the fault `unsupported_media` for a body that is not JSON in UTF-8. */
+export function requireJson(contentType: string | undefined): void {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const charsets = parameters.map((parameter) => charsetParameter.exec(parameter.trim())?.[1]);
+  const charset = charsets.find(Boolean) ?? 'utf-8';
+  if (!jsonType.test(type.trim()) || !/^utf-?8$/.test(charset))
+    throw unsupported(contentType, 'application/json');
+}
+
+/** Throws the fault `unsupported_media` for a body that is not a form. */
+export function requireForm(contentType: string | undefined): void {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? ''))
+    throw unsupported(contentType, 'multipart/form-data');
+}
+
+function unsupported(mediaType: string | undefined, supportedTypes: string): Fault {
+  const what =
+    mediaType === undefined
+      ? 'Content-Type is missing'
+      : `Content-Type ${mediaType} is not supported`;
+  return new Fault('unsupported_media', `${what}: send ${supportedTypes}`);
+}
+
+/**
+ * Reads the text of a JSON body, or null for an empty one of unknown length. Throws
+ * `unsupported_media`, `malformed`, `too_large`, and the faults of checkJsonSize().
+ */
+export async function readJsonText(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<string | null> {
+  const contentType = request.headers['content-type'];
+  const isSized = contentLength(request) > 0;
+  if (isSized || contentType !== undefined) requireJson(contentType);
+  const bytes = await readBody(request, response, limit);
+  if (bytes.length === 0) return null;
+  requireJson(contentType);
+  if (bytes.length > smallBodyBytes) {
+    // Large bodies are parsed one by one, with other work between them.
+    await setImmediate();
+    checkJsonSize(bytes);
+  }
+  return decodeText(bytes);
+}
+
+/**
+ * Decodes the text of a body, without a byte order mark. Throws `malformed` for bytes that are not
+ * UTF-8.
+ */
+function decodeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Fault('malformed', 'The body is not valid UTF-8');
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return bytes.toString('utf8', start);
 }

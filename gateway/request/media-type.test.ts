@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requireForm, requireJson } from '../serve-endpoint.ts';
+import { requireForm, requireJson } from './body.ts';
 
 const unsupported = (message: string) =>
   expect.objectContaining({ code: 'unsupported_media', message });
