@@ -86,10 +86,11 @@ export async function callMethodTool(
       await caller.call(method, request, { ...properties, submitOptions }),
     );
   if (!isSubmit) return bounded(await call(undefined), method);
-  return budget.spend(options, async (submitOptions) => {
+  const submit = async (submitOptions: SubmitOptions | undefined) => {
     const text = await call(submitOptions);
     return { text, cost: () => caller.costOf(String(jobIdOf(JSON.parse(text))), signal) };
-  });
+  };
+  return budget.spend({ options, idempotencyKey, submit });
 }
 
 /** Returns a listener that reports each increase of a job's units with an outcome. */
