@@ -34,6 +34,17 @@ describe('createPageMemory()', () => {
     expect([second.granted, small.granted]).toEqual([true, true]);
   });
 
+  test('serves the next reservation when the one before it is aborted', async () => {
+    const abort = new AbortController();
+    await requested(60);
+    const aborted = await requested(60, abort.signal);
+    const small = await requested(10);
+    expect([aborted.granted, small.granted]).toEqual([false, false]);
+    abort.abort();
+    await flushTasks();
+    expect([aborted.granted, small.granted]).toEqual([false, true]);
+  });
+
   test('grants a reservation above the limit when nothing else is reserved', async () => {
     const small = await requested(1);
     const large = await requested(500);

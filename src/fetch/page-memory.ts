@@ -95,6 +95,7 @@ class MemoryPool {
         onAbort(signal, () => {
           this.#waiting.delete(waiter);
           reject(signal.reason);
+          this.#grant();
         });
     });
   }
