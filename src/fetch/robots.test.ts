@@ -118,6 +118,12 @@ test('check() rejects with the reason of an aborted signal, without affecting ot
   await other;
 });
 
+test('check() reads nothing for a signal that is aborted already', async () => {
+  const { check } = robots();
+  await expect(check(origin, '/yes', disallowing, AbortSignal.abort('stop'))).rejects.toBe('stop');
+  expect(reads).toBe(0);
+});
+
 test('check() returns the crawl delay, up to 30 seconds', async () => {
   const { check } = robots();
   expect(await check(origin, '/', responding(200, 'User-agent: *\nCrawl-delay: 2'))).toBe(2_000);

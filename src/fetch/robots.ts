@@ -55,11 +55,11 @@ export function robotName(userAgent: string): string {
   return /^[a-z_-]+/i.exec(userAgent)?.[0] ?? '*';
 }
 
+/** Returns the result of a promise. Rejects with the signal's reason if it aborts first. */
 function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
-    if (signal.aborted) return stop();
     signal.addEventListener('abort', stop, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
@@ -79,8 +79,9 @@ function storeResponse(
   const { status, headers, body } = response;
   const now = clock.steady();
   if (status === 429 || status >= 500) {
+    const problem = `${origin} responded with status ${status} to the request for its robots.txt`;
+    cached.failure = `${problem}; no page is fetched until it succeeds`;
     cached.retryAt = now + Math.max(retryMs, parseRetryAfter(headers, clock.now()) ?? 0);
-    cached.failure = `${origin} responded with status ${status} to the request for its robots.txt; no page is fetched until it succeeds`;
     return false;
   }
   cached.rules = status >= 200 && status < 300 ? parseRobots(body, robot) : allowAll;
@@ -140,6 +141,7 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
   return {
     assertAllowed,
     check: async (origin, path, read, signal) => {
+      signal?.throwIfAborted();
       const cached = entryOf(origin);
       if (cached.until <= clock.steady() && cached.retryAt <= clock.steady()) {
         cached.reading ??= refresh(origin, cached, read).finally(() => {
