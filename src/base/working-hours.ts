@@ -12,25 +12,28 @@ export interface WorkingHours {
 
 /** Parses `08:00-18:00+08:00`. Throws an Error that states the expected format. */
 export function parseWorkingHours(text: string): WorkingHours {
-  const match = /^(\d\d):(\d\d)-(\d\d):(\d\d)([+-])(\d\d):(\d\d)$/.exec(text);
-  const [startHour, start, endHour, end, zoneHour, zone] = [1, 2, 3, 4, 6, 7].map((group) =>
-    Number(match?.[group]),
-  );
-  const window = {
-    startMinute: startHour! * 60 + start!,
-    endMinute: endHour! * 60 + end!,
-    offsetMinutes: (zoneHour! * 60 + zone!) * (match?.[5] === '-' ? -1 : 1),
-  };
-  const sane =
-    start! < 60 &&
-    end! < 60 &&
-    zone! < 60 &&
-    window.endMinute <= 1440 &&
-    Math.abs(window.offsetMinutes) <= 840;
-  if (!match || !sane || window.startMinute === window.endMinute) {
-    throw new Error('expected a window such as 08:00-18:00+08:00, or off');
-  }
-  return window;
+  const [, startsAt = '', endsAt = '', sign, offset = ''] =
+    /^(\d\d:\d\d)-(\d\d:\d\d)([+-])(\d\d:\d\d)$/.exec(text) ?? [];
+  const startMinute = minutesOf(startsAt);
+  const endMinute = minutesOf(endsAt);
+  const offsetMinutes = minutesOf(offset);
+  const isValid =
+    startMinute < dayMinutes &&
+    endMinute <= dayMinutes &&
+    startMinute !== endMinute &&
+    offsetMinutes <= maxOffsetMinutes;
+  if (!isValid) throw new Error('expected a window such as 08:00-18:00+08:00, or off');
+  return { startMinute, endMinute, offsetMinutes: sign === '-' ? -offsetMinutes : offsetMinutes };
+}
+
+const dayMinutes = 24 * 60;
+/** Maximum distance of a time zone from UTC. */
+const maxOffsetMinutes = 14 * 60;
+
+/** Returns the minutes of a time such as `08:30`. NaN for another text. */
+function minutesOf(time: string): number {
+  const [hours, minutes] = time.split(':').map(Number) as [number, number?];
+  return minutes !== undefined && minutes < 60 ? hours * 60 + minutes : Number.NaN;
 }
 
 /** Formats working hours as parseWorkingHours() reads them. */
