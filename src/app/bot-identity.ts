@@ -1,6 +1,7 @@
 import type { KeyDirectory } from '../api/rest/rest.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
+import { loadOnce } from '../base/on-demand.ts';
 import { deriveKey } from '../base/sealing.ts';
 import type { BotIdentity } from '../fetch/web-bot-auth.ts';
 import { openSecrets } from '../links/secrets.ts';
@@ -29,9 +30,6 @@ export function createKeyDirectory(
   config: Pick<Config, 'linkSecrets' | 'dataDir' | 'publicUrl'>,
   clock: Clock,
 ): KeyDirectory {
-  let identity: Promise<BotIdentity | null> | undefined;
-  return async () => {
-    identity ??= openBotIdentity(config, clock);
-    return (await identity)?.directory() ?? null;
-  };
+  const identity = loadOnce(() => openBotIdentity(config, clock));
+  return async () => (await identity())?.directory() ?? null;
 }

@@ -6,11 +6,11 @@ import {
   keepContent,
   sendPublicContent,
 } from '../../../gateway/response/public-content.ts';
+import { loadOnce } from '../../base/on-demand.ts';
 import { packageUrl } from '../../base/package-folder.ts';
 import { Fault } from '../../contract/fault.ts';
 import { placePage } from './console.ts';
 import { markCurrent, withAbsoluteLinks } from './docs-header.ts';
-import type { Guide } from './guide/guide.ts';
 
 // The page is built with the console; deploy/console.mjs copies the renderer of the interactive
 // reference beside it.
@@ -65,16 +65,17 @@ export function createDocs(basePath: () => string): (exchange: Exchange) => Prom
 export function createDocsGuide(
   basePath: () => string,
 ): (exchange: Exchange, segments: readonly string[]) => Promise<void> {
-  let guide: Promise<Guide> | undefined;
-  const open = async (): Promise<Guide> =>
-    (await import('./guide/guide.ts')).createGuide({
+  const openGuide = loadOnce(async () => {
+    const { createGuide } = await import('./guide/guide.ts');
+    return createGuide({
       basePath,
       readReference: () => readPage('reference.html', basePath()),
       headers: headersOf("'self'"),
     });
+  });
   return async (exchange, segments) => {
-    guide ??= open();
-    await (await guide)(exchange, segments.slice(segments.indexOf('guide') + 1).join('/'));
+    const guide = await openGuide();
+    await guide(exchange, segments.slice(segments.indexOf('guide') + 1).join('/'));
   };
 }
 

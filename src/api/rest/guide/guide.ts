@@ -26,7 +26,7 @@ export interface GuideOptions {
 }
 
 /** Serves a page, a picture, or the search index by its name; '' for the list of pages. */
-export type Guide = (exchange: Exchange, name: string) => Promise<void>;
+type Guide = (exchange: Exchange, name: string) => Promise<void>;
 
 /**
  * Creates the handler of the user documentation at `/docs/guide`: its pages, their pictures, and an
