@@ -155,20 +155,161 @@ export const formerPriceWords = anyOf(
   { flags: 'iu' },
 );
 
+/** Returns the expression of words that are no part of longer ones. */
+const wholeWords = (words: readonly string[]) => `(?<!\\p{L})(?:${words.join('|')})(?!\\p{L})`;
+
+/** Amounts that are no price of the product: savings, delivery, deposits, prices without tax. */
+const otherAmountWords: readonly string[] = [
+  'sav(?:e|ing|ings)',
+  'risparmi',
+  'économisez',
+  'shipping',
+  'delivery',
+  'versand\\p{L}*',
+  'livraison',
+  'porto',
+  'envío',
+  'spedizione',
+  'monthly',
+  'raten?',
+  'install?ments?',
+  'mensualit\\p{L}*',
+  'cuotas?',
+  'deposit',
+  'starting price',
+  'reserve',
+  'bids?',
+  'excl\\p{L}*',
+  'ohne',
+  'hors taxes?',
+  'HT',
+  'bez dph',
+  'brez ddv',
+  'netto',
+  'from',
+  'ab',
+  'à partir',
+  'desde',
+  'ex\\.? (?:vat|tax)',
+  'points?',
+  'cashback',
+  'voucher',
+  'coupon',
+  'gutschein',
+  'minimum',
+  'over',
+  'above',
+  'more than',
+];
+
+/** Prices of some buyers, and of other transactions. */
+const buyerWords: readonly string[] = [
+  'members?',
+  'membership',
+  'club',
+  'loyalty',
+  'vip',
+  'subscri\\p{L}*',
+  'abo(?:nnement)?',
+  'mitglied\\p{L}*',
+  'socios?',
+  'soci',
+  'adhérents?',
+  'membres?',
+  'gift ?cards?',
+  'trade-?in',
+  'used',
+  'refurbished',
+  'gebraucht',
+  'occasion',
+  'segunda mano',
+];
+
+/** Prices with a code. */
+const codeWords: readonly string[] = [
+  'get it (?:for|at)',
+  '(?:use|apply|with|using) (?:the |promo |coupon )?code',
+];
+
+/** Instalments. */
+const instalmentWords: readonly string[] = [
+  'payments',
+  'parcelas?',
+  'vezes',
+  'taksit\\p{L}*',
+  'cicilan',
+  'angsuran',
+  'ansuran',
+  'trả góp',
+  'splátk\\p{L}*',
+  'raty',
+  'rata',
+  'w ratach',
+  'mensualidades',
+  'plazos',
+  'termijnen',
+  'avbetalning',
+  'delbetal\\p{L}*',
+  'emi',
+];
+
+/** Lowest prices of the last 30 days. */
+const lowestPriceWords: readonly string[] = [
+  'lowest (?:\\p{L}+ )?price',
+  'niedrigster (?:\\p{L}+ )?preis',
+  'tiefstpreis',
+  'prix le plus bas',
+  'precio más bajo',
+  'prezzo più basso',
+  'laagste prijs',
+  'najniższ\\p{L}* cen\\p{L}*',
+  'nejnižší cen\\p{L}*',
+  'najnižš\\p{L}* cen\\p{L}*',
+  'lägsta (?:\\p{L}+ )?pris\\p{L}*',
+  'laveste pris',
+  'cel mai mic preț',
+  'legalacsonyabb ár',
+  'alin hinta',
+];
+
+/** Words for "from" and "up to" that end a text. */
+const rangeStarts: readonly string[] = [
+  'vanaf',
+  'od',
+  'från',
+  'fra',
+  'fr\\.',
+  'dès',
+  'a partir de',
+  'a partire da',
+  'já a partir de',
+  'από',
+  'от',
+  'від',
+  'з',
+  'mulai(?: dari)?',
+  'dari',
+  'bermula',
+  'từ',
+  'chỉ từ',
+  'up to',
+  'bis zu',
+  'jusqu.à',
+  'fino a',
+  'hasta',
+  'até',
+];
+
 /** Texts before a price of something else. */
 export const otherPriceWords = anyOf(
   [
-    '(?<!\\p{L})(?:sav(?:e|ing|ings)|risparmi|économisez|shipping|delivery|versand\\p{L}*|livraison|porto|envío|spedizione|monthly|raten?|install?ments?|mensualit\\p{L}*|cuotas?|deposit|starting price|reserve|bids?|excl\\p{L}*|ohne|hors taxes?|HT|bez dph|brez ddv|netto|from|ab|à partir|desde|ex\\.? (?:vat|tax)|points?|cashback|voucher|coupon|gutschein|minimum|over|above|more than)(?!\\p{L})',
-    // Prices of some buyers, and of other transactions.
-    '(?<!\\p{L})(?:members?|membership|club|loyalty|vip|subscri\\p{L}*|abo(?:nnement)?|mitglied\\p{L}*|socios?|soci|adhérents?|membres?|gift ?cards?|trade-?in|used|refurbished|gebraucht|occasion|segunda mano)(?!\\p{L})',
-    // Prices with a code.
-    '(?<!\\p{L})(?:get it (?:for|at)|(?:use|apply|with|using) (?:the |promo |coupon )?code)(?!\\p{L})',
-    // Instalments.
-    '(?<!\\p{L})(?:payments|parcelas?|vezes|taksit\\p{L}*|cicilan|angsuran|ansuran|trả góp|splátk\\p{L}*|raty|rata|w ratach|mensualidades|plazos|termijnen|avbetalning|delbetal\\p{L}*|emi)(?!\\p{L})',
+    wholeWords(otherAmountWords),
+    wholeWords(buyerWords),
+    wholeWords(codeWords),
+    wholeWords(instalmentWords),
     'рассрочк|в кредит|платеж',
-    // Lowest prices of the last 30 days.
-    '(?<!\\p{L})(?:lowest (?:\\p{L}+ )?price|niedrigster (?:\\p{L}+ )?preis|tiefstpreis|prix le plus bas|precio más bajo|prezzo più basso|laagste prijs|najniższ\\p{L}* cen\\p{L}*|nejnižší cen\\p{L}*|najnižš\\p{L}* cen\\p{L}*|lägsta (?:\\p{L}+ )?pris\\p{L}*|laveste pris|cel mai mic preț|legalacsonyabb ár|alin hinta)(?!\\p{L})',
-    '(?:^|\\s)(?:vanaf|od|från|fra|fr\\.|dès|a partir de|a partire da|já a partir de|από|от|від|з|mulai(?: dari)?|dari|bermula|từ|chỉ từ|up to|bis zu|jusqu.à|fino a|hasta|até)\\s*:?\\s*$',
+    wholeWords(lowestPriceWords),
+    `(?:^|\\s)(?:${rangeStarts.join('|')})\\s*:?\\s*$`,
     '=\\s*$',
     '保[证證]金',
     '押金',
