@@ -32,7 +32,7 @@ export function readProductPage(page: SitePage): ShopReading | null {
   const { resolutions } = stated;
   const read = readFields(page, page.html.root, fields, stated);
   const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
-  const isOffered = ['price', 'availability', 'sku'].some(
+  const isOffered = ['price', 'availability', 'sku', 'gtin'].some(
     (name) => read.values[name] !== undefined,
   );
   const isStated =

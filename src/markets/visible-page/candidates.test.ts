@@ -125,6 +125,15 @@ describe('a page without structured data', () => {
     },
   );
 
+  test('has no control in a link to the cart that is named as one', () => {
+    const named = (link: string, name: string) =>
+      read(page(`<p class="price">€ 12,50</p><a class="${name}" href="${link}">(0) € 0</a>`));
+    expect(named('/cart.html', 'cart-button')?.availability).toBeNull();
+    expect(named('/de/warenkorb/', 'btn-cart')?.availability).toBeNull();
+    expect(named('/cart', 'add-to-cart')?.availability).toBe('InStock');
+    expect(named('/cart/add?id=1', 'cart-button')?.availability).toBe('InStock');
+  });
+
   test('lists the price that is named so among others, with the currency next to it', () => {
     const parts =
       '<p class="price"><b>12,50</b><i>€</i></p><p><i>€ 4,20</i> × 3</p><p><i>€ 2,10</i> × 6</p>';
@@ -199,6 +208,12 @@ describe('a page without structured data', () => {
     expect(
       read(page(`<p class="price">€ 12,50</p>${button}<table>${body}</table>${body}`))?.sku,
     ).toBe(sku);
+  });
+
+  test('is one with a heading and a trade number', () => {
+    const read13 = (digits: string) => read(page(`<p>EAN13: ${digits}</p>`));
+    expect(read13('4006381333931')).toMatchObject({ title: 'Oat mug', gtin: '4006381333931' });
+    expect(read13('4006381333932')).toBeNull();
   });
 
   test('is no product with a heading alone', () => {

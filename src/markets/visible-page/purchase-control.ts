@@ -5,6 +5,7 @@ import {
   buyActions,
   buyCalls,
   buyNames,
+  cartAddress,
   compareWords,
   contactWords,
   isBuyText,
@@ -51,9 +52,11 @@ function onlyChildOf({ prev, next, parent }: Element): Element | null {
 function hasBuyName(element: Element, names: string): boolean {
   const { name, attribs } = element;
   if (!controlNames.has(name)) return false;
-  if (buyNames.test(names)) return true;
   const link = (attribs.href ?? attribs.formaction ?? '').slice(0, 300);
   if (buyActions.test(link) || buyCalls.test(link)) return true;
+  const isCartLink = name === 'a' && cartAddress.test(link) && !/add|buy/i.test(names);
+  if (isCartLink) return false;
+  if (buyNames.test(names)) return true;
   const handler = attribs.onclick?.slice(0, 300) ?? '';
   if (buyCalls.test(handler)) return true;
   const outer = onlyChildOf(element);

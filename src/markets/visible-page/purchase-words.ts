@@ -196,6 +196,26 @@ export const buyCalls = anyOf(
 export const buyActions =
   /\/(?:cart|basket|warenkorb|panier|carrello|checkout\/cart)\/add|[?&]add-to-cart=/i;
 
+/** Addresses of the cart. */
+export const cartAddress = anyOf(
+  [
+    'cart',
+    'basket',
+    'bag',
+    'checkout/cart',
+    'warenkorb',
+    'panier',
+    'carrito',
+    'carrello',
+    'carrinho',
+    'winkelwagen',
+    'koszyk',
+    'ko[sš][ií]k',
+    'sepet',
+  ],
+  { flags: 'i', before: '(?:^|/)', after: '(?:\\.\\w{2,5})?/?(?:[?#]|$)' },
+);
+
 /** Texts of controls and marks of products that cannot be bought. */
 export const soldOutWords = anyOf(
   [
