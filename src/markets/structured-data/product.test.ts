@@ -286,6 +286,15 @@ describe('a product of OpenGraph', () => {
     expect(read(meta(values))?.sku).toBe(sku);
   });
 
+  test('has no category that is a part of an address', () => {
+    const categoryOf = (category: string) =>
+      read(meta({ 'og:title': 'Mug', 'og:type': 'product', 'product:category': category }))
+        ?.category;
+    expect(categoryOf('oat-mugs-12')).toBeNull();
+    expect(categoryOf('Mugs')).toBe('Mugs');
+    expect(categoryOf('t-shirts & mugs')).toBe('t-shirts & mugs');
+  });
+
   test('needs a type or a price of a product', () => {
     expect(read(meta({ 'og:title': 'About us', 'og:type': 'website' }))).toBeNull();
     expect(read(meta({ 'og:title': 'Mug', 'og:type': 'og:product' }))).toMatchObject({

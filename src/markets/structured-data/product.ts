@@ -168,9 +168,15 @@ export function categoryOf(
   return steps.map(({ name }) => name).join(' > ') || null;
 }
 
-/** Returns a category or a path of them as text. Null for the number of one: "658". */
+/** A part of an address: "garden-tools-12". */
+const addressPart = /^\p{Ll}[\p{Ll}\d]*(?:-[\p{Ll}\d]+)+$/u;
+
+/**
+ * Returns a category or a path of them as text. Null for the number of one, "658", and for a part
+ * of its address.
+ */
 function categoryName(category: string | null): string | null {
-  if (category === null || !/\p{L}/u.test(category)) return null;
+  if (category === null || !/\p{L}/u.test(category) || addressPart.test(category)) return null;
   return category.replace(/ (?:<|»|›) /g, ' > ');
 }
 

@@ -36,7 +36,8 @@ export const otherRegions = anyOf(
     'carousel',
     'bestsell\\w*',
     'best-sell\\w*',
-    'suggest\\w*',
+    // Not a suggested retail price.
+    'suggest(?!ed[_-]?(?:retail|price))\\w*',
     'sponsored',
     'review[s]?',
     'comments?',

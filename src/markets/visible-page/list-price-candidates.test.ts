@@ -23,6 +23,7 @@ describe('a list price beside the price', () => {
     ['named as one', `<b class="list-price">€ 15,00</b> ${now}`],
     ['named as the regular price', `<i><b class="regular-price">€ 15,00</b></i> ${now}`],
     ['named as one of its kind', `<b class="price price--standard">€ 15,00</b> ${now}`],
+    ['named as one that is suggested', `<i class="SuggestedRetailPrice">€ 15,00</i> ${now}`],
     ['also shown without its label', `<p>RRP € 15,- <b class="price">€ 15,00</b></p>${now}`],
     ['beside a text about what is saved', `<s>€ 15,00</s> ${now} <p>You save € 2.50 today</p>`],
     [

@@ -59,6 +59,8 @@ function kindInLabel(before: string, after: string): LabelKind {
   return { isFormer: formerPriceWords.test(label), isOther };
 }
 
+const number = /\d[\d.,' ]*\d|\d/;
+
 /** Returns what the text around a price says about it. */
 function kindOfLabel(element: Element, text: string): LabelKind {
   const kind: LabelKind = {
@@ -68,9 +70,11 @@ function kindOfLabel(element: Element, text: string): LabelKind {
   for (const outer of [...upwards(element, 5)].slice(1)) {
     const label = shortText(outer, maxLabel);
     if (label === null) break;
-    const at = label.indexOf(text);
+    // The currency of a price can be from an element on its other side.
+    const written = label.includes(text) ? text : (number.exec(text)?.[0] ?? text);
+    const at = label.indexOf(written);
     if (at < 0) continue;
-    const { isFormer, isOther } = kindInLabel(label.slice(0, at), label.slice(at + text.length));
+    const { isFormer, isOther } = kindInLabel(label.slice(0, at), label.slice(at + written.length));
     kind.isFormer ||= isFormer;
     kind.isOther ||= isOther;
   }

@@ -26,6 +26,7 @@ describe('a price whose label says that it is another one', () => {
     `${price} with code MUG`,
     `${price} no PIX`,
     `${price} à vista no boleto`,
+    '<b class="price"><i>€</i>24,96<u>/mo.</u></b>',
     `Use code MUG. Get it for ${price}`,
     `Get it at ${price}`,
     `已缴纳保证金 ${price}`,

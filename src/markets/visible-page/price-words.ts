@@ -89,7 +89,7 @@ export const weakOldNames = anyOf(
 
 /** Names of elements with a price that is the list price of a lower one beside it. */
 export const listPriceNames =
-  /(?:^|[\s_-])(?:(?:regular|list|original|normal|full|retail|market|standard)[_-]{0,2}price|price[_-]{1,2}(?:item[_-]{1,2})?(?:regular|original|normal|full|retail|market|standard))(?=$|[\s_-])/i;
+  /(?:^|[\s_-])(?:(?:regular|list|original|normal|full|(?:suggested[_-]?)?retail|market|standard)[_-]{0,2}price|price[_-]{1,2}(?:item[_-]{1,2})?(?:regular|original|normal|full|retail|market|standard))(?=$|[\s_-])/i;
 
 /** Texts about what is saved, and about shipping, beside a price and its list price. */
 export const besideListPrice = anyOf(
