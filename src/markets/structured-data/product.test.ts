@@ -286,6 +286,14 @@ describe('a product of OpenGraph', () => {
     expect(read(meta(values))?.sku).toBe(sku);
   });
 
+  test('is none of several that a list states', () => {
+    const stated = (prices: string[]) =>
+      prices.map((price) => meta({ 'og:type': 'product', 'product:price:amount': price })).join('');
+    const title = meta({ 'og:title': 'Mugs' });
+    expect(read(title + stated(['9', '10', '11']))).toBeNull();
+    expect(read(title + stated(['9', '9', '9']))).toMatchObject({ title: 'Mugs', price: 9 });
+  });
+
   test('has no category that is a part of an address', () => {
     const categoryOf = (category: string) =>
       read(meta({ 'og:title': 'Mug', 'og:type': 'product', 'product:category': category }))

@@ -399,23 +399,35 @@ function memberText(element: Element, members: readonly string[]): string {
   );
 }
 
-/**
- * Returns the product that a page describes for previews, if it states a type or a price of one.
- */
-function openGraph({ root }: HtmlPage): JsonObject[] {
+/** Maximum values for previews of one name. */
+const maxPreviewValues = 50;
+
+/** Returns the values for previews by their names. */
+function previewValues({ root }: HtmlPage): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const meta of findAll(root, 'meta[content]')) {
     const name = attribute(meta, 'property') ?? attribute(meta, 'name');
     const content = attribute(meta, 'content');
     if (name === null || content === null) continue;
-    values.set(name, [...(values.get(name) ?? []), content].slice(0, 50));
+    values.set(name, [...(values.get(name) ?? []), content].slice(0, maxPreviewValues));
   }
+  return values;
+}
+
+/**
+ * Returns the product that a page describes for previews, if it states a type or a price of one.
+ */
+function openGraph(page: HtmlPage): JsonObject[] {
+  const values = previewValues(page);
   const all = (...names: string[]) => names.map((name) => values.get(name)).find(Boolean) ?? null;
   const first = (...names: string[]) => all(...names)?.[0] ?? null;
   const price = all('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
   // Categories are groups of products.
   const isProductType = /product(?!\.group)/i.test(first('og:type') ?? '');
   if (price === null && !isProductType) return [];
+  // Lists state the type and the price of each of their products.
+  const isList = (values.get('og:type')?.length ?? 0) > 2 && new Set(price).size > 2;
+  if (isList) return [];
   const before =
     all('product:original_price:amount') ??
     (values.has('product:sale_price:amount') ? all('product:price:amount') : null);
