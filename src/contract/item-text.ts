@@ -16,7 +16,7 @@ export const hasItemText = (message: DescMessage): boolean =>
  */
 export function parseItemText(message: DescMessage, text: string): Record<string, string> | null {
   const trimmed = text.trim();
-  const itemText = trimmed.startsWith('www.') ? `https://${trimmed}` : trimmed;
+  const itemText = withoutScheme.test(trimmed) ? `https://${trimmed}` : trimmed;
   if (!isOwnAddress(getOption(message, hostsOption), itemText)) return null;
   const pattern = getOption(message, patternOption);
   const groups = pattern === '' ? undefined : new RegExp(pattern).exec(itemText)?.groups;
@@ -35,8 +35,12 @@ export function itemHint(message: DescMessage, value: unknown): string {
     : `. Send ${JSON.stringify(item)} in place of ${quote(value as string)}`;
 }
 
-/** Returns true for a web address, also as browsers show it, without its scheme. */
-export const isAddress = (text: string): boolean => text.includes('://') || text.startsWith('www.');
+/** Addresses as browsers and messages show them: `www.shop.example`, `shop.example/p/1`. */
+const withoutScheme = /^(?:www\.|(?:[a-z0-9-]+\.)+[a-z]{2,}\/)/i;
+
+/** Returns true for a web address, also without its scheme. */
+export const isAddress = (text: string): boolean =>
+  text.includes('://') || withoutScheme.test(text);
 
 /** Returns false for a web address whose host is neither one of the domains nor below one. */
 function isOwnAddress(domains: readonly string[], text: string): boolean {

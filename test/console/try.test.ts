@@ -64,13 +64,17 @@ describe.skipIf('missing' in chromium)(`the page for one product${skipped}`, () 
     const [, address] = addresses[1];
     await fill(page, 'textbox', 'Address or ID of the product', address);
     await waitForText(page, '/v1/mktb/pdp/bulk/submit?wait=30');
+    await fill(page, 'textbox', 'Address or ID of the product', 'amazon.de/dp/B0GLN01001');
+    await waitForText(page, '/v1/mkte/pdp/bulk/submit?wait=30');
+    await fill(page, 'textbox', 'Address or ID of the product', 'https://shop.example/p/mug');
+    await waitForText(page, 'None of these marketplaces has this address of a product.');
   });
 
   test('shows why there is no record, and the refund', async () => {
     const user = await createUser('Unlucky Ltd', 10);
     const page = await open(user.key, '/try?market=mktd');
     await fill(page, 'textbox', 'Address or ID of the product', 'a lamp');
-    await waitForText(page, 'This is no address of a product.');
+    await waitForText(page, 'TikTok Shop has no such ID. Select the marketplace');
     await fill(page, 'textbox', 'Address or ID of the product', '1729000076800');
     await page.locator('form select').fill('th');
     await click(page, 'button', 'Get product');

@@ -43,7 +43,7 @@ export function TryPage() {
     const { market } = typeOfAddress(text, jobType);
     if (market !== jobType.market) select(market);
   };
-  const isAddressOfNone = address.trim() !== '' && itemOf(jobType, address) === null;
+  const isUnknown = address.trim() !== '' && itemOf(jobType, address) === null;
   return (
     <Page
       title="Try it"
@@ -62,7 +62,7 @@ export function TryPage() {
         maw={720}
         value={address}
         onChange={(event) => changeAddress(event.currentTarget.value)}
-        error={isAddressOfNone && 'This is no address of a product. Use the fields below.'}
+        error={isUnknown && unknownText(jobType, address)}
       />
       <Product jobType={jobType} address={address} key={jobType.market} />
     </Page>
@@ -71,9 +71,15 @@ export function TryPage() {
 
 const itemOf = (jobType: JobType, text: string) => parseItemText(unitMessage(jobType), text);
 
+/** Says why a text names no product: "None of these marketplaces has this address." */
+function unknownText({ market }: JobType, text: string): string {
+  if (isAddress(text.trim())) return 'None of these marketplaces has this address of a product.';
+  return `${marketTitle(market)} has no such ID. Select the marketplace, or use the fields below.`;
+}
+
 /** Returns the job type of the product with an address: another one if only that knows it. */
 function typeOfAddress(text: string, jobType: JobType): JobType {
-  if (!isAddress(text) || itemOf(jobType, text) !== null) return jobType;
+  if (!isAddress(text.trim()) || itemOf(jobType, text) !== null) return jobType;
   return productTypes.find((other) => itemOf(other, text) !== null) ?? jobType;
 }
 
