@@ -28,7 +28,8 @@ export const problemText = {
   },
   notOneOf: (allowed: readonly string[], value: string): ProblemText => ({
     type: 'enum',
-    msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}${hint(value, allowed)}`,
+    // The empty string stands for an absent value.
+    msg: `Input should be ${alternatives(allowed.filter(Boolean))}, not ${quote(value)}${hint(value, allowed)}`,
   }),
   unknown: (what: string, name: string, names: readonly string[]): ProblemText => ({
     type: 'extra_forbidden',

@@ -71,6 +71,8 @@ describe.skipIf('missing' in chromium)(`the pages of an account${skipped}`, () =
   test('sets a webhook and shows the delivery of a test message', async () => {
     const user = await createUser('Hooked Ltd', 0);
     const page = await open(user.key, '/webhook');
+    await click(page, 'button', 'Save');
+    await waitForText(page, 'Enter an http or https URL.');
     await fill(page, 'textbox', 'Endpoint URL', 'ftp://example.test');
     await click(page, 'button', 'Save');
     await waitForText(page, 'Enter an http or https URL.');

@@ -13,6 +13,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, cast
 
 from .errors import GleanerError
@@ -298,6 +299,9 @@ class Client:
             request = urllib.request.Request(url, data=data, headers=headers, method=verb)
             try:
                 response = self._opener.open(request, timeout=self._timeout + _WAIT_SECONDS)
+                warning = response.headers.get("X-Gleaner-Warning")
+                if warning is not None:
+                    warnings.warn(warning, stacklevel=4)
                 return response if receive is None else receive(response)
             except urllib.error.HTTPError as error:
                 failed = GleanerError.of(error)

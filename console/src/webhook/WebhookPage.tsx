@@ -120,7 +120,7 @@ function WebhookForm({ webhook }: { webhook: Webhook }) {
     initialValues: { url: webhook.url, enabled: webhook.url === '' || webhook.enabled },
     validate: {
       url: (value) =>
-        value.trim() === '' || /^https?:\/\/[^/]/.test(value.trim())
+        (value.trim() === '' && webhook.url !== '') || /^https?:\/\/[^/]/.test(value.trim())
           ? null
           : 'Enter an http or https URL.',
     },

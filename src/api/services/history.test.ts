@@ -327,6 +327,7 @@ describe('rules', () => {
     [{ condition: 'changes' }, 'field', /Field required/],
     [{ condition: 'out_of_stock', field: 'price' }, 'field', /has no field/],
     [{ condition: 'cheap' }, 'condition', /./],
+    [{ condition: 'changes', field: 'cost' }, 'field', /^Input should be 'title', 'price', /],
     [{ ...fields, market: 'Amazon' }, 'market', /^"Amazon" is not a marketplace .* mean mkte\?$/],
     [{ ...fields, market: 'mkte1', region: '' }, 'market', /Did you mean mkte\?$/],
     [

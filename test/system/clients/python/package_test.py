@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 import threading
+import warnings
 
 from gleaner import Client, GleanerError, to_frame
 
@@ -91,6 +92,11 @@ error = fails(lambda: client.job("00000000-0000-4000-8000-000000000000"))
 assert (error.status, error.code) == (404, "not_found") and error.request_id
 assert fails(lambda: Client(client.url, "gl_unknown").call("getAccount")).status == 401
 fails(lambda: client.call("nothing"), ValueError)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    rule = client.call("createRule", {"condition": "out_of_stock"})
+assert "has no enabled webhook" in str(caught[0].message), caught
+client.call("deleteRule", rule_id=rule["rule_id"])
 assert "needs job_id" in str(fails(lambda: client.call("getJob"), TypeError))
 assert "query={'status': …}" in str(fails(lambda: client.call("listJobs", status="COMPLETED"), TypeError))
 fails(lambda: Client("ftp://x", "k"), ValueError)
