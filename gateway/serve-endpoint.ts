@@ -226,7 +226,8 @@ function cachedResponder(
     const { responseHeaders, waitMs } = context;
     const key = `${session.userId} ${path} ${writeRequest(message)}`;
     const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
-    const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
+    const cacheable = { key, waits: waitMs > 0, make, write };
+    const { text, tag, maxAgeSeconds } = await cached(cacheable);
     const cacheControl = `private, max-age=${maxAgeSeconds}`;
     addHeaders(exchange, await countRequest(session));
     await sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });

@@ -15,7 +15,7 @@ const gzipOptions = { level: 4 };
 // Stryker disable next-line ObjectLiteral: as above
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 // Stryker disable next-line ObjectLiteral: as above
-const keptBrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+const smallBrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 // In order of preference among codings of equal weight. x-gzip is an alias of gzip (RFC 9110,
 // section 8.4.1.3).
@@ -44,13 +44,18 @@ const gzipped = promisify(gzip) as (bytes: Buffer, options: object) => Promise<B
 const brotlied = promisify(brotliCompress) as (bytes: Buffer, options: object) => Promise<Buffer>;
 
 /**
- * Encodes bytes, off the main thread. Content that is kept is encoded once, so that a slow encoding
- * pays off.
+ * Encodes bytes, off the main thread. `small` is slow, for content that is encoded once and sent
+ * often.
  */
-export function encode(bytes: Buffer, encoding: Encoding, isKept = false): Promise<Buffer> {
+export function encode(
+  bytes: Buffer,
+  encoding: Encoding,
+  aim: 'fast' | 'small' = 'fast',
+): Promise<Buffer> {
+  const isSmall = aim === 'small';
   // Stryker disable ObjectLiteral,ConditionalExpression: the levels decide on speed and size only
-  if (encoding === 'gzip') return gzipped(bytes, isKept ? { level: 9 } : gzipOptions);
-  const { params } = isKept ? keptBrotliOptions : brotliOptions;
+  if (encoding === 'gzip') return gzipped(bytes, isSmall ? { level: 9 } : gzipOptions);
+  const { params } = isSmall ? smallBrotliOptions : brotliOptions;
   return brotlied(bytes, {
     params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
   });

@@ -34,7 +34,7 @@ export function createPublicContent(
     encoded(encoding) {
       let encoded = encodings.get(encoding);
       if (encoded === undefined) {
-        encoded = encode(bytes, encoding, true);
+        encoded = encode(bytes, encoding, 'small');
         encodings.set(encoding, encoded);
         encoded.catch(() => encodings.delete(encoding));
       }

@@ -6,6 +6,8 @@ import { createResponseCache } from './response-cache.ts';
 
 const schema = shopMessage('Parcel');
 
+type Request = Parameters<ReturnType<ReturnType<typeof createResponseCache>['of']>>[0];
+
 describe('createResponseCache()', () => {
   test('evicts the least recently used responses above 64 MB', async () => {
     const responders = createResponseCache(packingRetention, handClock()).of(schema);
@@ -15,7 +17,12 @@ describe('createResponseCache()', () => {
       return { message: create(schema), tag: undefined };
     };
     const ask = (user: number) =>
-      responders(`user-${user} /path`, false, make, () => 'x'.repeat(60_000));
+      responders({
+        key: `user-${user} /path`,
+        waits: false,
+        make,
+        write: () => 'x'.repeat(60_000),
+      });
     for (let user = 0; user < 1_000; user += 1) await ask(user);
     expect(made).toBe(1_000);
     await ask(999);
@@ -32,7 +39,12 @@ describe('createResponseCache()', () => {
       return { message: create(schema), tag: undefined };
     };
     const ask = (call: number) =>
-      responders(`${call} ${'k'.repeat(100_000)}`, false, make, () => '{}');
+      responders({
+        key: `${call} ${'k'.repeat(100_000)}`,
+        waits: false,
+        make,
+        write: () => '{}',
+      });
     for (let call = 0; call < 500; call += 1) await ask(call);
     await ask(0);
     expect(made).toBe(501);
@@ -40,7 +52,13 @@ describe('createResponseCache()', () => {
 
   describe('a cached response', () => {
     const clock = handClock();
-    const responders = () => createResponseCache(packingRetention, clock).of(schema);
+    const write = (message: object) => JSON.stringify(message, ['status']);
+    /** Creates a cache. Returns a function that requests a key from it, by default without a wait. */
+    const responders = () => {
+      const respond = createResponseCache(packingRetention, clock).of(schema);
+      return (make: Request['make'], request: Partial<Request> = {}) =>
+        respond({ key: 'key', waits: false, write, ...request, make });
+    };
     /** Calls whose parcel takes the states in order and stays in the last one. */
     const maker = (...states: Record<string, unknown>[]) => {
       let made = 0;
@@ -51,7 +69,6 @@ describe('createResponseCache()', () => {
       };
       return { make, count: () => made };
     };
-    const write = (message: object) => JSON.stringify(message, ['status']);
     const running = { status: 'packing' };
     const over = { status: 'delivered', labelUrl: 'https://x' };
 
@@ -66,12 +83,12 @@ describe('createResponseCache()', () => {
         const { make, count } = maker(state);
         const ask = responders();
         const kept = { text: write(state), tag: 'W/"1"' };
-        expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: seconds });
+        expect(await ask(make)).toEqual({ ...kept, maxAgeSeconds: seconds });
         clock.move(seconds * 1000 - 1);
-        expect(await ask('key', false, make, write)).toEqual({ ...kept, maxAgeSeconds: 0 });
+        expect(await ask(make)).toEqual({ ...kept, maxAgeSeconds: 0 });
         expect(count()).toBe(1);
         clock.move(1);
-        expect(await ask('key', false, make, write)).toMatchObject({
+        expect(await ask(make)).toMatchObject({
           tag: 'W/"2"',
           maxAgeSeconds: seconds,
         });
@@ -81,41 +98,41 @@ describe('createResponseCache()', () => {
     test('has a max-age rounded down to seconds', async () => {
       const { make } = maker(running);
       const ask = responders();
-      await ask('key', false, make, write);
+      await ask(make);
       clock.move(1);
-      expect(await ask('key', false, make, write)).toMatchObject({ maxAgeSeconds: 119 });
+      expect(await ask(make)).toMatchObject({ maxAgeSeconds: 119 });
     });
 
     test('is not kept above 64 KB', async () => {
       const { make, count } = maker(over);
       const ask = responders();
       for (let call = 0; call < 2; call += 1)
-        await ask('short', false, make, () => 'x'.repeat(65_536));
+        await ask(make, { key: 'short', write: () => 'x'.repeat(65_536) });
       expect(count()).toBe(1);
       for (let call = 0; call < 2; call += 1)
-        await ask('long', false, make, () => 'x'.repeat(65_537));
+        await ask(make, { key: 'long', write: () => 'x'.repeat(65_537) });
       expect(count()).toBe(3);
     });
 
     test('is replaced by the response to a caller that waits for a change', async () => {
       const { make, count } = maker(running, over);
       const ask = responders();
-      await ask('key', false, make, write);
-      expect(await ask('key', true, make, write)).toMatchObject({ text: write(over) });
-      expect(await ask('key', true, make, write)).toMatchObject({ text: write(over) });
-      expect(await ask('key', false, make, write)).toMatchObject({ text: write(over) });
+      await ask(make);
+      expect(await ask(make, { waits: true })).toMatchObject({ text: write(over) });
+      expect(await ask(make, { waits: true })).toMatchObject({ text: write(over) });
+      expect(await ask(make)).toMatchObject({ text: write(over) });
       expect(count()).toBe(2);
     });
 
     test('is dropped when its replacement fails', async () => {
       const { make, count } = maker(running);
       const ask = responders();
-      await ask('key', false, make, write);
+      await ask(make);
       const failing = async () => {
         throw new Error('gone');
       };
-      await expect(ask('key', true, failing, write)).rejects.toThrow('gone');
-      await ask('key', false, make, write);
+      await expect(ask(failing, { waits: true })).rejects.toThrow('gone');
+      await ask(make);
       expect(count()).toBe(2);
     });
   });

@@ -33,17 +33,21 @@ export interface CoreResponse {
   tag: string | undefined;
 }
 
+/** A request whose response can be cached. */
+export interface CacheableRequest {
+  /** The same for requests with the same response. */
+  key: string;
+  /** True if the caller waits for a change: only final responses are served from the cache. */
+  waits: boolean;
+  make: () => Promise<CoreResponse>;
+  write: WriteMessage;
+}
+
 /**
- * Returns the cached response of a key, or calls `make` and caches its result. Errors of `make` are
- * not cached. For a caller that `waits`, only final responses are served from the cache; others are
- * replaced.
+ * Returns the cached response of a request, or makes and caches one. Errors of `make` are not
+ * cached.
  */
-export type CachedResponses = (
-  key: string,
-  waits: boolean,
-  make: () => Promise<CoreResponse>,
-  write: WriteMessage,
-) => Promise<CachedResponse>;
+export type CachedResponses = (request: CacheableRequest) => Promise<CachedResponse>;
 
 /** Caches responses per caller and request. */
 export interface ResponseCache {
@@ -69,14 +73,12 @@ export function createResponseCache(policy: RetentionPolicy, clock: GatewayClock
   return {
     of: (schema) => {
       const retentionOf = policy(schema);
-      return async (key, waits, make, write) => {
-        const currentEntry = entries.get(key);
-        if (
-          currentEntry !== undefined &&
-          currentEntry.until > clock.now() &&
-          (currentEntry.isFinal || !waits)
-        )
-          return cached(currentEntry, clock);
+      return async ({ key, waits, make, write }) => {
+        const current = entries.get(key);
+        if (current !== undefined && current.until > clock.now()) {
+          const isServed = current.isFinal || !waits;
+          if (isServed) return cached(current, clock);
+        }
         entries.delete(key);
         const { message, tag } = await make();
         const { ms, isFinal } = retentionOf(message);

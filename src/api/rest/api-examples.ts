@@ -12,10 +12,8 @@ const examples = createExampleGenerator(exampleOf, 'connect');
  * OpenAPI documents. Renderers create samples of other languages from the operation, with the
  * reader's key.
  */
-export function codeSamplesOf({ method, isSubmit, streams }: ServedEndpoint): Schema[] {
-  const service = method.parent.name;
-  const call = `${service}.method.${method.localName}`;
-  const request = literal(method.input, examples.message(method.input, 'request'));
+export function codeSamplesOf(endpoint: ServedEndpoint): Schema[] {
+  const service = endpoint.method.parent.name;
   const source = [
     `import { createGleanerClient, ${service} } from '@gleaner/client';`,
     '',
@@ -23,24 +21,27 @@ export function codeSamplesOf({ method, isSubmit, streams }: ServedEndpoint): Sc
     `  url: process.env.GLEANER_URL!,`,
     `  apiKey: process.env.GLEANER_API_KEY!,`,
     `});`,
-    ...statements(call, request, isSubmit, streams),
+    ...statements(endpoint),
   ];
   return [{ lang: 'TypeScript', label: '@gleaner/client', source: source.join('\n') }];
 }
 
-function statements(call: string, request: string, isSubmit: boolean, streams: boolean): string[] {
+/** Returns the statements that call an endpoint and use its response. */
+function statements({ method, isSubmit, streams }: ServedEndpoint): string[] {
+  const request = literal(method.input, examples.message(method.input, 'request'));
+  const call = `${method.parent.name}.method.${method.localName}, ${request}`;
   if (isSubmit)
     return [
-      `const { jobId } = await gleaner.submit(${call}, ${request});`,
+      `const { jobId } = await gleaner.submit(${call});`,
       `const job = await gleaner.wait(jobId);`,
       `await gleaner.downloadAll(jobId, 'results');`,
     ];
   if (streams)
     return [
-      `const stream = await gleaner.stream(${call}, ${request});`,
+      `const stream = await gleaner.stream(${call});`,
       `for await (const line of stream.lines()) console.log(line);`,
     ];
-  return [`const response = await gleaner.call(${call}, ${request});`];
+  return [`const response = await gleaner.call(${call});`];
 }
 
 /**

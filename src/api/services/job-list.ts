@@ -89,17 +89,29 @@ export async function listJobs(
     (job) => role === 'operator' || (job.userId === userId && isAccepted(job)),
   );
   if (own.length > 0) return { items: own.filter((job) => isListed(job, request)), next: null };
-  if (role === 'operator') return page(context, request, await ownersOf(context, request), true);
+  if (role === 'operator')
+    return page(context, request, {
+      where: await ownersOf(context, request),
+      unfinished: true,
+      named: undefined,
+    });
   const named = search === '' ? undefined : { fields: ['options.name'], text: search };
-  return page(context, request, { userId }, false, named);
+  return page(context, request, { where: { userId }, unfinished: false, named });
+}
+
+/** Jobs that a caller lists. */
+interface JobSelection {
+  where: Where<Job>;
+  /** True to include jobs whose submission is not finished. */
+  unfinished: boolean;
+  /** Text in the name of the jobs. */
+  named: Search | undefined;
 }
 
 function page(
   { store }: JobContext,
   request: ListJobsRequest,
-  selection: Where<Job>,
-  unfinished: boolean,
-  named?: Search,
+  { where: selection, unfinished, named }: JobSelection,
 ): Promise<Page<Job>> {
   const { status, kind, market } = request;
   const statuses = status === '' ? jobStatuses : [status];
