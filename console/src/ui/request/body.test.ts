@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lackingLabels, splitLines, validateField } from './body.ts';
+import { lackingLabels, validateField } from './body.ts';
 import type { FieldShape } from './fields.ts';
 
 const field = (part: Partial<FieldShape>): FieldShape => ({
@@ -44,10 +44,6 @@ test.each([
   [{ maxLength: 2, required: true }, 'ab', null],
 ] as const)('validateField(%j, %j) returns %j', (part, text, expected) => {
   expect(validateField(field(part), text)).toBe(expected);
-});
-
-test('splitLines() trims lines and drops empty ones', () => {
-  expect(splitLines(' a \r\n\n b')).toEqual(['a', 'b']);
 });
 
 test('lackingLabels() names the fields to fill in', () => {

@@ -57,13 +57,6 @@ function parseValue(type: FieldShape['type'], text: string): FieldValue {
   return type === 'flag' ? text === 'true' : text;
 }
 
-/** Returns the trimmed, non-empty lines of a text. */
-export const splitLines = (text: string): string[] =>
-  text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter(Boolean);
-
 /** Returns the JSON body of a request from the texts of its fields and units. */
 export function buildBody(
   shape: RequestShape,
