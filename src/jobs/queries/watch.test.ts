@@ -95,13 +95,13 @@ test('a watcher that leaves does not affect others, and polling ends with the la
   const second = new AbortController();
   const [one, other] = [reading(first.signal), reading(second.signal)];
   await flushTasks();
-  first.abort();
-  expect(await one.end).toBe('ended');
+  first.abort(new Fault('unavailable', 'The deadline has passed.'));
+  expect(await one.end).toBe('unavailable');
   count = 1;
   await clock.advance(1_000);
   expect(other.seen).toEqual([0, 1]);
-  second.abort();
-  expect(await other.end).toBe('ended');
+  second.abort(new Fault('unavailable', 'The deadline has passed.'));
+  expect(await other.end).toBe('unavailable');
   await flushTasks();
   expect(clock.sleepers()).toBe(0);
   const before = looks;

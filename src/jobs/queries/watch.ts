@@ -33,9 +33,9 @@ interface Watched<T> {
 
 /**
  * Creates a function that streams a job's state, first now and then after each change, until the
- * job has ended or the signal aborts. All watchers of a job share one poll; a slow watcher gets
- * only the latest state. Throws the faults of `readState`, and `unavailable` when the service
- * stops.
+ * job has ended. All watchers of a job share one poll; a slow watcher gets only the latest state.
+ * Throws the faults of `readState`, `unavailable` when the service stops, and the reason of the
+ * signal if it aborts.
  */
 export function createWatch<T>(
   context: JobContext,
@@ -100,6 +100,8 @@ export function createWatch<T>(
         if (fault) throw fault;
         await Promise.race([change.promise, aborted.promise]);
       }
+      // A normal end would say that the job has ended.
+      if (!previous?.ended) throw signal.reason;
     } finally {
       signal.removeEventListener('abort', onAbort);
       leave(jobId, job);
