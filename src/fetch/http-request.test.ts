@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConnector } from './http-request.ts';
 
 const final = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi';
@@ -9,8 +9,14 @@ const proceed = 'HTTP/1.1 100 Continue\r\n\r\n';
 const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n';
 
 let server: Server;
-const agent = new Agent({ connect: createConnector({}) });
-afterEach(() => new Promise((resolve) => server.close(resolve)));
+let agent: Agent;
+beforeEach(() => {
+  agent = new Agent({ connect: createConnector({}) });
+});
+afterEach(async () => {
+  await agent.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
 
 /** Starts a server that writes parts, each after the one before was read, for each request. */
 async function serve(parts: readonly string[]): Promise<string> {

@@ -166,7 +166,7 @@ function filterReads(socket: Socket): void {
   socket.read = (size?: number) => {
     const chunk = read(size) as Buffer | null;
     if (!isStart || chunk === null) return chunk;
-    held = withoutInterim(Buffer.concat([held, chunk]));
+    held = withoutInterim(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
     if (mayBeInterim(held)) return null;
     isStart = false;
     const rest = held;
