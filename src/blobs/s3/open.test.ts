@@ -224,6 +224,19 @@ describe('a response of another service than the storage', () => {
     await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
   });
 
+  test('a link has the time of the storage if the clock of this host is wrong', async () => {
+    const time = new Date(Date.now() + 7_200_000);
+    const blobs = await openAt((_request, response) =>
+      response.writeHead(200, { date: time.toUTCString() }).end(),
+    );
+    await blobs.ping();
+    const link = await blobs.presign('job/file', 'file', 60);
+    const signedAt = new URL(link!).searchParams
+      .get('X-Amz-Date')!
+      .replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
+    expect(Math.abs(Date.parse(signedAt) - time.getTime())).toBeLessThan(60_000);
+  });
+
   test('a file without a stated size has no size of 0', async () => {
     const blobs = await openAt((_request, response) =>
       response.writeHead(200, { 'transfer-encoding': 'chunked', etag: '"a"' }).end(),

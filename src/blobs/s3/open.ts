@@ -177,9 +177,12 @@ export function openS3({
         Key: keyOf(path),
         ResponseContentDisposition: contentDisposition(fileName),
       });
+      // The client corrects a clock of this host that is wrong by the times of responses.
+      const signingDate = new Date(Date.now() + client.config.systemClockOffset);
       try {
         return await getSignedUrl(signer, command, {
           expiresIn: Math.min(seconds, maxLinkSeconds),
+          signingDate,
         });
       } catch (error) {
         throw asFault(error, path);
