@@ -6,6 +6,7 @@ import { plainName } from '../structured-data/plain-name.ts';
 import { brandLabels, brandNames, ownBrandLabels } from './brand-labels.ts';
 import { pageCandidate } from './evidence.ts';
 import { labelledTexts, maxLabelled } from './label-candidates.ts';
+import { headingLevel } from './other-products.ts';
 import { isInCard } from './product-card.ts';
 import type { VisiblePage } from './visible-page.ts';
 
@@ -54,9 +55,31 @@ function namedBrands(page: VisiblePage): ShownBrand[] {
   return found;
 }
 
-/** Returns true for an element that is not before the heading of the product. */
-function isBelowHeading(element: Element, { heading, ranges }: VisiblePage): boolean {
-  return heading !== null && ranges.get(element)!.start > ranges.get(heading)!.start;
+/** A brand after a label, and the text that starts with the label. */
+interface LabelledBrand extends ShownBrand {
+  label: string;
+}
+
+/** Returns the brands after labels. */
+function labelledBrands(page: VisiblePage): LabelledBrand[] {
+  const found: LabelledBrand[] = [];
+  for (const { label, text, element } of labelledTexts(page, brandLabels))
+    for (const brand of shownBrand(text, element)) found.push({ ...brand, label });
+  return found;
+}
+
+/** Maximum words of a brand that nothing but its label confirms. */
+const maxWords = 5;
+
+/**
+ * Returns true for a brand below the heading of the product that is no sentence, such as one below
+ * the heading of a text about the brand.
+ */
+function isPlainBrand({ value, label, element }: LabelledBrand, page: VisiblePage): boolean {
+  const { heading, ranges } = page;
+  if (heading === null || ranges.get(element)!.start < ranges.get(heading)!.start) return false;
+  const isSentence = /[.!?…]$/.test(value) || value.split(' ').length > maxWords;
+  return ownBrandLabels.test(label) && !isSentence && headingLevel(element) === null;
 }
 
 /**
@@ -67,13 +90,8 @@ export function brandCandidates(page: VisiblePage, titles: readonly string[]): C
   const heading = page.heading === null ? null : shortText(page.heading, 300);
   const names = [...titles, heading].map(plainName);
   const isNamed = ({ value }: ShownBrand) => names.some((name) => name.includes(plainName(value)));
-  const labelled = labelledTexts(page, brandLabels).flatMap(({ text, element }) =>
-    shownBrand(text, element),
-  );
+  const labelled = labelledBrands(page);
   const isOnly = new Set(labelled.map(({ value }) => plainName(value))).size === 1;
-  const own = labelledTexts(page, ownBrandLabels).flatMap(({ text, element }) =>
-    isOnly && isBelowHeading(element, page) ? shownBrand(text, element) : [],
-  );
   // The title of a page can end with the name of the shop.
   const inHeading = namedBrands(page).filter(({ value }) =>
     plainName(heading).includes(plainName(value)),
@@ -81,11 +99,19 @@ export function brandCandidates(page: VisiblePage, titles: readonly string[]): C
   const sources: [source: string, brands: readonly ShownBrand[]][] = [
     ['label', labelled],
     ['name', labelled.filter(isNamed)],
-    ['only label', own],
+    ['only label', isOnly ? labelled.filter((brand) => isPlainBrand(brand, page)) : []],
     ['element', inHeading],
     ['heading', inHeading],
   ];
   return sources.flatMap(([source, brands]) =>
-    brands.map((brand) => pageCandidate({ field: 'brand', source, ...brand })),
+    brands.map(({ value, text, element }) =>
+      pageCandidate({
+        field: 'brand',
+        value,
+        source,
+        text,
+        element,
+      }),
+    ),
   );
 }

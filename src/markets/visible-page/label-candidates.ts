@@ -13,8 +13,9 @@ export const maxLabelled = 60;
 /** Maximum labels of a field on a page that are considered. */
 const maxLabels = 30;
 
-/** A text after a label, and the element with the label. */
+/** A text after a label, the text that starts with the label, and the element with it. */
 interface LabelledText {
+  label: string;
   text: string;
   element: Element;
 }
@@ -25,7 +26,7 @@ export function valueAfter(visible: VisibleText, labels: RegExp): LabelledText |
   if (label === null || !labels.test(label)) return null;
   const { parent: element } = visible;
   const text = labelledText({ text: label, parent: element }, labels, maxLabelled);
-  return text === null ? null : { text, element };
+  return text === null ? null : { label, text, element };
 }
 
 /** Returns the values after the labels of a field, apart from those of other products. */
