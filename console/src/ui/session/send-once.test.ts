@@ -2,7 +2,9 @@ import { createClient, createRouterTransport } from '@connectrpc/connect';
 import { describe, expect, test } from 'vitest';
 import { JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { createSendOnce } from './send-once.ts';
+import { endpointOf } from '../../../../src/contract/endpoint.ts';
+import { services } from '../../../../src/contract/services.ts';
+import { createSendOnce, isRead } from './send-once.ts';
 
 /** Creates clients of a service that records the idempotency keys it receives. */
 function createService() {
@@ -57,4 +59,14 @@ describe('createSendOnce()', () => {
     await jobs.getJob({ jobId: 'j' });
     expect(keys).toEqual([null]);
   });
+});
+
+test('isRead() agrees with the HTTP verbs of all methods', () => {
+  const methods = services.flatMap((service) => service.methods);
+  const served = methods.filter((method) => endpointOf(method) !== undefined);
+  expect(served.length).toBeGreaterThan(90);
+  const different = served.filter(
+    (method) => isRead(method) !== (endpointOf(method)!.verb === 'GET'),
+  );
+  expect(different.map(({ name }) => name)).toEqual([]);
 });
