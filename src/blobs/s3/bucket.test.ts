@@ -86,6 +86,34 @@ test('every part has its MD5', async () => {
   expect(received).toEqual([createHash('md5').update('x').digest('base64')]);
 });
 
+test('an object is written with the time of the service if the clock of this host is wrong', async () => {
+  const time = new Date(Date.now() + 7_200_000);
+  const dates: unknown[] = [];
+  const bucket = await bucketAt((request, response) => {
+    request.resume().on('end', () => {
+      dates.push(request.headers['x-amz-date']);
+      const isFirst = dates.length === 1;
+      response.writeHead(isFirst ? 403 : 200, { date: time.toUTCString(), etag: '"1"' });
+      response.end(isFirst ? '<Error><Code>RequestTimeTooSkewed</Code></Error>' : '');
+    });
+  });
+  await bucket.put('x', 'text/plain', inChunks(Buffer.from('x')), never);
+  const [first, second] = dates.map((date) =>
+    Date.parse(String(date).replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5')),
+  );
+  expect(Math.abs(second! - first! - 7_200_000)).toBeLessThan(60_000);
+});
+
+test('a refused request is not repeated', async () => {
+  let requests = 0;
+  const bucket = await bucketAt((_request, response) => {
+    requests += 1;
+    response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
+  });
+  await expect(bucket.remove('x', never)).rejects.toThrow('SlowDown');
+  expect(requests).toBe(1);
+});
+
 test('the page of another service is no written object', async () => {
   const bucket = await bucketAt((request, response) => {
     request.resume().on('end', () => response.end('<!doctype html>'));

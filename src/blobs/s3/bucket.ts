@@ -3,7 +3,12 @@ import http, { type AgentOptions } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
-import { DeleteObjectCommand, type S3Client, type S3ServiceException } from '@aws-sdk/client-s3';
+import {
+  DeleteObjectCommand,
+  type S3Client,
+  type S3ClientConfig,
+  type S3ServiceException,
+} from '@aws-sdk/client-s3';
 import { Fault } from '../../contract/fault.ts';
 import { createS3Client, uploadObject } from './client.ts';
 
@@ -107,6 +112,25 @@ export function openBucket(address: S3BucketConfig, options: BucketOptions): Buc
   };
 }
 
+type RetryStrategy = Extract<S3ClientConfig['retryStrategy'], { recordSuccess: unknown }>;
+
+const attemptOf = (number: number) => ({ getRetryCount: () => number, getRetryDelay: () => 0 });
+
+/**
+ * Repeats a request once if the client has corrected its time by that of the response, because the
+ * clock of this host is wrong. Other requests are repeated by the schedule of deliveries.
+ */
+const retryStrategy: RetryStrategy = {
+  acquireInitialRetryToken: async () => attemptOf(0),
+  refreshRetryTokenForRetry: async (attempt, { error }) => {
+    const { $metadata } = (error ?? {}) as Partial<S3ServiceException>;
+    const isCorrected = $metadata !== undefined && 'clockSkewCorrected' in $metadata;
+    if (!isCorrected || attempt.getRetryCount() > 0) throw error;
+    return attemptOf(1);
+  },
+  recordSuccess: () => {},
+};
+
 function connect(
   { endpoint, region, accessKey, secretKey }: S3BucketConfig,
   { lookup, timeoutMs }: BucketOptions,
@@ -117,8 +141,7 @@ function connect(
     endpoint,
     region,
     credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
-    // The schedule of deliveries repeats failed requests.
-    maxAttempts: 1,
+    retryStrategy,
     requestHandler: {
       httpAgent: new http.Agent(agentOptions),
       httpsAgent: new https.Agent(agentOptions),
