@@ -9,6 +9,8 @@ describe('parseMongoUri()', () => {
     'mongodb+srv://cluster.example',
     `${host}?replicaSet=rs0&retryWrites=false&readPreference=primary&readConcernLevel=majority`,
     `${host}?W=majority&journal=true&authSource=admin&wtimeoutMS=5000`,
+    // The driver reports options that it does not know.
+    `${host}?constructor=1`,
   ])('accepts %s', (uri) => {
     expect(parseMongoUri(uri)).toBe(uri);
   });

@@ -22,7 +22,8 @@ export function parseMongoUri(uri: string): string {
     throw new Error('expected a URI such as mongodb://host:27017/gleaner');
   const query = uri.indexOf('?');
   for (const [key, value] of new URLSearchParams(query < 0 ? '' : uri.slice(query + 1))) {
-    const option = pinned[key.toLowerCase()];
+    const name = key.toLowerCase();
+    const option = Object.hasOwn(pinned, name) ? pinned[name] : undefined;
     if (option === undefined || option.allowed.includes(value.toLowerCase())) continue;
     const remedy =
       option.allowed.length === 0 ? 'remove it' : `remove it or set it to ${option.allowed[0]}`;
