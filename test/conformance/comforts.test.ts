@@ -153,9 +153,9 @@ test.for(both)(
     ];
     expect(await locations('/v1/mkte/search/bulk/submit?max_credits=x', { items })).toEqual([
       'query.max_credits int_parsing',
+      'body.items.0.category missing',
       'body.items.1.pages int_parsing',
       'body.items.2.country enum',
-      'body.items.0.category missing',
       'body.items.3.keyword string_too_short',
     ]);
     const addresses = ['https://shop.test/a', 7, 'https://shop.sg/search?keyword=lamp'];
