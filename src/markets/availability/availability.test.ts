@@ -720,7 +720,7 @@ describe('readAvailability()', () => {
   });
 
   it('takes bounded time for a hostile text', () => {
-    const texts = ['not in stock 3 ', '0 ', '在庫', '- '].map((part) => part.repeat(1_000_000));
+    const texts = ['not in stock 3 ', '0 ', '在庫', '- '].map((part) => part.repeat(100_000));
     expectLinear(() => {
       for (const text of texts) readAvailability(text);
     }, texts);
