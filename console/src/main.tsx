@@ -8,8 +8,7 @@ import '@mantine/charts/styles.css';
 import '@mantine/dropzone/styles.css';
 import '@mantine/notifications/styles.css';
 import '@mantine/spotlight/styles.css';
-import { basename, preloadPage } from './app/page-code.ts';
-import { sendFirstCall } from './ui/session/first-call.ts';
+import { preloadPage } from './app/page-code.ts';
 import { requestSession } from './ui/session/first-session.ts';
 import type { AccountRole } from './ui/session/session.ts';
 
@@ -33,12 +32,7 @@ async function preload(session: Promise<Response>): Promise<void> {
   ]);
 }
 
-const session = requestSession();
 // Where it is rendered, a page reports that its code could not be loaded.
-preload(session).catch(() => {});
-// The title of the job is the largest text of its page.
-const [, jobId] = /^\/jobs\/([\w-]+)\/?$/.exec(location.pathname.slice(basename.length)) ?? [];
-if (jobId !== undefined)
-  sendFirstCall(session, 'gleaner.job.v1.JobService/GetJob', { jobId }).catch(() => {});
+preload(requestSession()).catch(() => {});
 // Not awaited: other files of the build import this one.
 void import('./app/App.tsx').then(({ render }) => render(document.getElementById('console')!));

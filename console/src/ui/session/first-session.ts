@@ -1,11 +1,5 @@
 import { basePath } from './base-path.ts';
 
-/** Header with the session's CSRF token. */
-export const csrfHeader = 'x-csrf-token';
-
-/** Item of the tab's storage with the token of the test account that the tab shows. */
-export const testTokenItem = 'gleaner.test-account';
-
 /** Address of the browser's session. */
 export const sessionAddress = `${basePath}/console/session`;
 

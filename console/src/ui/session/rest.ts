@@ -1,9 +1,8 @@
 import { describeError } from '../errors/describe.ts';
 import { readRestError, readWarnings } from '../errors/rest-error.ts';
 import { showWarning } from '../errors/toast.ts';
-import { csrfHeader } from './first-session.ts';
 import { currentSession } from './session.ts';
-import { sessionRejected } from './sign-in.ts';
+import { csrfHeader, sessionRejected } from './sign-in.ts';
 
 /**
  * Sends a REST request in the session and shows the warnings of the response, unless

@@ -1,7 +1,7 @@
 import type { KeyScope, OperatorRole } from '../../../../src/contract/permission.ts';
 import { explainRestError, RestError, readRestError } from '../errors/rest-error.ts';
 import { basePath } from './base-path.ts';
-import { csrfHeader, sessionAddress, takeFirstSession, testTokenItem } from './first-session.ts';
+import { sessionAddress, takeFirstSession } from './first-session.ts';
 import {
   type AccountRole,
   askToSwitch,
@@ -9,6 +9,12 @@ import {
   currentSession,
   setSession,
 } from './session.ts';
+
+/** Header with the session's CSRF token. */
+export const csrfHeader = 'x-csrf-token';
+
+/** Item of the tab's storage with the token of the test account that the tab shows. */
+const testTokenItem = 'gleaner.test-account';
 
 /** Key of a sign-in link that the service has rejected, and its reason; both empty for none. */
 let rejectedLink = { key: '', problem: '' };

@@ -4,11 +4,9 @@ import { describeError } from '../errors/describe.ts';
 import { readWarnings } from '../errors/rest-error.ts';
 import { showWarning } from '../errors/toast.ts';
 import { basePath } from './base-path.ts';
-import { fetchCall } from './first-call.ts';
-import { csrfHeader } from './first-session.ts';
 import { createSendOnce } from './send-once.ts';
 import { currentSession } from './session.ts';
-import { sessionRejected } from './sign-in.ts';
+import { csrfHeader, sessionRejected } from './sign-in.ts';
 
 const authenticate: Interceptor = (next) => async (request) => {
   const session = currentSession();
@@ -32,5 +30,4 @@ const authenticate: Interceptor = (next) => async (request) => {
 export const transport = createConnectTransport({
   baseUrl: (globalThis.location?.origin ?? '') + basePath,
   interceptors: [createSendOnce(), authenticate],
-  fetch: fetchCall,
 });
