@@ -160,8 +160,8 @@ test.for(both)(
     ]);
     const addresses = ['https://shop.test/a', 7, 'https://shop.sg/search?keyword=lamp'];
     expect(await locations('/v1/mkta/search-items/submit', { urls: addresses })).toEqual([
-      'body.urls.1 string_type',
       'body.urls.0 url_parsing',
+      'body.urls.1 string_type',
     ]);
     const sold = [
       { item_id: 'a' },
