@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect as connectHttp2 } from 'node:http2';
+import { type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,12 +41,12 @@ async function sendHalf(
   return response;
 }
 
-/** Sends the head of a gRPC call whose body never ends; returns the gRPC status. */
-async function sendHalfGrpc(
-  port: number,
-  path: string,
+/** Begins a gRPC call on a connection of its own, which is closed after `use`. */
+async function withGrpcCall<T>(
+  { port, path }: { port: number; path: string },
   headers: Record<string, string>,
-): Promise<unknown> {
+  use: (stream: ClientHttp2Stream) => Promise<T>,
+): Promise<T> {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   try {
     const stream = session.request({
@@ -56,32 +56,30 @@ async function sendHalfGrpc(
       te: 'trailers',
       ...headers,
     });
-    stream.write(Buffer.from([0, 0, 0]));
-    const [head] = await once(stream, 'response');
-    return head['grpc-status'] ?? (await once(stream.resume(), 'trailers'))[0]['grpc-status'];
+    return await use(stream);
   } finally {
     session.destroy();
   }
 }
 
+/** Sends the head of a gRPC call whose body never ends; returns the gRPC status. */
+const sendHalfGrpc = (port: number, path: string, headers: Record<string, string>) =>
+  withGrpcCall({ port, path }, headers, async (stream): Promise<unknown> => {
+    stream.write(Buffer.from([0, 0, 0]));
+    const [head] = await once(stream, 'response');
+    return head['grpc-status'] ?? (await once(stream.resume(), 'trailers'))[0]['grpc-status'];
+  });
+
 /** Calls a gRPC method with an empty message; returns the message of its status as it is sent. */
-async function sentMessage(path: string): Promise<string> {
-  const session = connectHttp2(`http://127.0.0.1:${stage.server.port}`);
-  try {
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': path,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      authorization: stage.authorization,
-    });
+const sentMessage = (path: string) => {
+  const { authorization } = stage;
+  const { port } = stage.server;
+  return withGrpcCall({ port, path }, { authorization }, async (stream): Promise<string> => {
     stream.end(Buffer.alloc(5));
     const [trailers] = await once(stream.resume(), 'trailers');
     return trailers['grpc-message'];
-  } finally {
-    session.destroy();
-  }
-}
+  });
+};
 
 test.each([submit, '/gleaner.job.v1.JobService/WatchJob'])(
   'the gRPC client for Node, which decodes like decodeURI(), can read the errors of %s',
@@ -232,25 +230,18 @@ describe('an enveloped call with more than one message', () => {
     const [, status] = /grpc-status: ?(\d+)/.exec(text) ?? [];
     return status ?? response.headers.get('grpc-status');
   };
-  const sendGrpc = async (port: number, contentType: string, body: Buffer) => {
-    const session = connectHttp2(`http://127.0.0.1:${port}`);
-    try {
-      const stream = session.request({
-        ...{
-          ':method': 'POST',
-          ':path': submit,
-          'content-type': contentType,
-          'grpc-encoding': 'gzip',
-        },
-        ...{ te: 'trailers', authorization: stage.authorization },
-      });
+  const sendGrpc = (port: number, contentType: string, body: Buffer) => {
+    const headers = {
+      'content-type': contentType,
+      'grpc-encoding': 'gzip',
+      authorization: stage.authorization,
+    };
+    return withGrpcCall({ port, path: submit }, headers, async (stream) => {
       const ended = Promise.race([once(stream, 'response'), once(stream, 'trailers')]);
       stream.end(body);
       const [head] = await ended;
       return head['grpc-status'] ?? (await once(stream.resume(), 'trailers'))[0]['grpc-status'];
-    } finally {
-      session.destroy();
-    }
+    });
   };
   // Neither can be decompressed or parsed, which another status would report.
   const unreadable = {

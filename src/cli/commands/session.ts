@@ -11,6 +11,7 @@ import {
 } from '../../../clients/typescript/index.ts';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { loadOnce } from '../../base/on-demand.ts';
 import { draftPath } from '../../base/replace-file.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { Io } from '../io.ts';
@@ -151,22 +152,20 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
 }
 
 /** Loads `fetch` of undici 8, with connections of its own: the global ones can be those of Node. */
-async function loadFetch(): Promise<typeof globalThis.fetch> {
+const loadFetch = loadOnce(async (): Promise<typeof globalThis.fetch> => {
   const { Agent, fetch } = await import('undici');
   const dispatcher = new Agent();
   return ((input: string, init: object) =>
     fetch(input, { ...init, dispatcher })) as unknown as typeof globalThis.fetch;
-}
-
-let loadedFetch: ReturnType<typeof loadFetch> | undefined;
+});
 
 /**
  * `fetch` of undici 8, loaded with the first request. The one of Node 24 throws where no caller can
  * catch it if a server closes the connection of a response faster than its body is read.
  */
 export const clientFetch: typeof globalThis.fetch = async (input, init) => {
-  loadedFetch ??= loadFetch();
-  return (await loadedFetch)(input, init);
+  const fetch = await loadFetch();
+  return fetch(input, init);
 };
 
 /** Names the source of a setting. */

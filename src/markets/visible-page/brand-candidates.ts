@@ -1,5 +1,6 @@
 import type { Candidate } from '../candidates/candidates.ts';
 import { attribute, type Element } from '../html/html.ts';
+import { isElement } from '../html/html-tree.ts';
 import { namesOf, shortText } from '../html/visible-text.ts';
 import { brandName } from '../structured-data/brand.ts';
 import { plainName } from '../structured-data/plain-name.ts';
@@ -38,10 +39,11 @@ function shownBrand(text: string, element: Element): ShownBrand[] {
 function textOf(element: Element): string | null {
   const text = shortText(element, maxLabelled);
   if (text !== null || element.children.length > 3) return text;
-  const picture = [element, ...element.children].find(
-    (node) => 'attribs' in node && node.name === 'img',
+  const elements = [element, ...element.children].filter(isElement);
+  return attribute(
+    elements.find(({ name }) => name === 'img'),
+    'alt',
   );
-  return picture && 'attribs' in picture ? attribute(picture, 'alt') : null;
 }
 
 /** Returns the brands in elements that are named as such, apart from those of other products. */

@@ -164,6 +164,8 @@ function createWrites<T extends object>(table: Table<T>): Pick<Collection<T>, Wr
     sql: `${insertRow} ON CONFLICT ${onConflict}`,
     values: wholeRows.values(document),
   });
+  const insertsOf = (documents: readonly T[], onConflict: string): BoundSql[] =>
+    documents.map((document) => insertOf(document, onConflict));
   const insert = async (document: T) => {
     const { sql, values } = insertOf(document, 'DO NOTHING');
     const inserter = isReadableBeforeSync ? engine.relaxed : writer;
@@ -182,7 +184,7 @@ function createWrites<T extends object>(table: Table<T>): Pick<Collection<T>, Wr
 
     writeAll: async (inserts, updates = []) =>
       runAll(writer, [
-        ...inserts.map((document) => insertOf(document, 'DO NOTHING')),
+        ...insertsOf(inserts, 'DO NOTHING'),
         ...updates.map(([where, change]) => updateOf(declaration, where, change)),
       ]),
 
@@ -195,21 +197,11 @@ function createWrites<T extends object>(table: Table<T>): Pick<Collection<T>, Wr
       return update(which, document) !== null;
     },
 
-    upsert: async (documents) => {
-      const onConflict = replaceOnConflict(declaration);
-      runAll(
-        writer,
-        documents.map((document) => insertOf(document, onConflict)),
-      );
-    },
+    upsert: async (documents) =>
+      runAll(writer, insertsOf(documents, replaceOnConflict(declaration))),
 
-    accumulate: async (documents) => {
-      const onConflict = addOnConflict(declaration);
-      runAll(
-        writer,
-        documents.map((document) => insertOf(document, onConflict)),
-      );
-    },
+    accumulate: async (documents) =>
+      runAll(writer, insertsOf(documents, addOnConflict(declaration))),
   };
 }
 
