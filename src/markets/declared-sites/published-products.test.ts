@@ -421,6 +421,40 @@ describe('offers beside their aggregate', () => {
   });
 });
 
+describe('prices by quantity', () => {
+  const ofPieces = (minValue: number, price: number) => ({
+    ...euros(price),
+    eligibleQuantity: { '@type': 'QuantitativeValue', minValue },
+  });
+
+  test('are not the price of one piece', () => {
+    expect(read(jsonLd(mug({ offers: [euros(12), ofPieces(10, 9)] })))).toMatchObject({
+      price: 12,
+    });
+    expect(read(jsonLd(mug({ offers: [ofPieces(1, 12), ofPieces(10, 9)] })))).toMatchObject({
+      price: 12,
+    });
+  });
+
+  test('are the price if one piece is not sold', () => {
+    expect(read(jsonLd(mug({ offers: ofPieces(6, 9) })))).toMatchObject({ price: 9 });
+  });
+
+  test('are the offers in the rows of a table that nothing else tells apart', () => {
+    const offer = (tag: string, price: number, members = '') =>
+      `<${tag} itemprop="offers" itemscope itemtype="https://schema.org/Offer">${members}
+        <td>€ <b itemprop="price">${price}</b></td></${tag}>`;
+    const product = (offers: string) =>
+      `<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">Oat mug</b>
+        <div itemprop="offers" itemscope itemtype="https://schema.org/AggregateOffer">
+        <meta itemprop="lowPrice" content="9"><table>${offers}</table></div></div>`;
+    const row = (price: number, name?: string) =>
+      offer('tr', price, name && `<td itemprop="name">${name}</td>`);
+    expect(read(product(row(12) + row(10) + row(9)))).toMatchObject({ price: 12 });
+    expect(read(product(row(12, 'Large') + row(9, 'Small')))).toMatchObject({ price: 9 });
+  });
+});
+
 describe('several items of one product', () => {
   test('complete each other by name or address', () => {
     const rating = { '@type': 'AggregateRating', ratingValue: 4.8, reviewCount: 92 };
@@ -482,6 +516,7 @@ describe('ratings', () => {
   test.each([
     ['of five', { ratingValue: '4.4', bestRating: '5' }, 4.4],
     ['of ten', { ratingValue: 8.9, bestRating: 10, worstRating: 1 }, 4.45],
+    ['of ten halves', { ratingValue: 9, bestRating: 10, worstRating: 0.5 }, 4.5],
     ['of a hundred', { ratingValue: '94', bestRating: '100', worstRating: '0' }, 4.7],
     ['above five without a scale', { ratingValue: 94 }, null],
     ['above their scale', { ratingValue: 6, bestRating: 5 }, null],

@@ -9,6 +9,7 @@ import {
   itemsOf,
   onlyText,
   plainText,
+  rowMember,
   type StructuredData,
   typesOf,
 } from './structured-data.ts';
@@ -117,10 +118,13 @@ function isOwnPrice(specification: JsonObject): boolean {
   const specialValues = specialMembers.map((name) => specification[name] ?? null);
   if (specialValues.find((value) => value !== null)) return false;
   if (typesOf(specification).some((type) => chargeTypes.test(type))) return false;
-  const minimum = number(object(specification.eligibleQuantity).minValue) ?? 1;
-  if (minimum > 1) return false;
+  if (isForSeveral(specification)) return false;
   return !/MinimumAdvertised/i.test(text(specification.priceType) ?? '');
 }
+
+/** Returns true for a price that holds only for several pieces. */
+const isForSeveral = ({ eligibleQuantity }: JsonObject): boolean =>
+  (number(object(eligibleQuantity).minValue) ?? 1) > 1;
 
 /** Members of specifications of other prices. */
 const specialMembers = ['validForMemberTier', 'priceComponentType', 'billingDuration'];
@@ -233,21 +237,46 @@ function commonAvailability(offers: readonly StructuredOffer[]) {
 const isSale = ({ businessFunction }: JsonObject): boolean =>
   /^$|sell/i.test(onlyText(businessFunction) ?? '');
 
+/** Returns the offers of one piece, or all offers if there is none. */
+function ofOnePiece(offers: readonly JsonObject[]): readonly JsonObject[] {
+  const single = offers.filter((offer) => !isForSeveral(offer));
+  return single.length > 0 ? single : offers;
+}
+
+/** Members that tell offers of a product apart. */
+const distinctMembers = ['sku', 'name', 'url', 'seller', 'itemOffered', 'mpn', 'gtin13'];
+
+/**
+ * Returns true for offers in the rows of a table that nothing but their prices tells apart: prices
+ * by quantity, of which the highest is that of one piece.
+ */
+const areQuantityPrices = (offers: readonly JsonObject[]): boolean =>
+  offers.length > 1 &&
+  offers.every(
+    (offer) =>
+      offer[rowMember] === true && distinctMembers.every((name) => offer[name] === undefined),
+  );
+
+/** Returns the offer with the highest price. */
+const dearest = (offers: readonly StructuredOffer[]): StructuredOffer =>
+  offers.reduce((highest, one) => ((one.price ?? 0) > (highest.price ?? 0) ? one : highest));
+
 /**
  * Returns the offers to buy a product. Aggregates of them count only without offers that have a
  * price. Some shops write the members of an offer into the product.
  */
 export function offersOf(item: JsonObject, data: StructuredData, url: string): StructuredOffer[] {
   const ownOffer = item.price === undefined ? null : item;
-  const written = itemsOf(item.offers ?? ownOffer, data).filter(isSale);
+  const written = ofOnePiece(itemsOf(item.offers ?? ownOffer, data).filter(isSale));
   const outer = written.map((offer) => readOffer(offer, data, url));
-  const inner = written.flatMap((offer) => itemsOf(offer.offers, data));
+  const inner = [...new Set(written.flatMap((offer) => itemsOf(offer.offers, data)))];
   const hasInner = (at: number) => written[at]!.offers !== undefined;
   const isAggregate = ({ kind }: StructuredOffer, at: number) =>
     kind === 'aggregate' || hasInner(at);
   const aggregates = outer.filter(isAggregate);
   const offers = outer.filter((offer, at) => !isAggregate(offer, at));
-  for (const offer of new Set(inner)) offers.push(readOffer(offer, data, url));
+  const nested = ofOnePiece(inner).map((offer) => readOffer(offer, data, url));
+  offers.push(...(areQuantityPrices(inner) ? [dearest(nested)] : nested));
   const currency = aggregates.find((aggregate) => aggregate.currency !== null)?.currency ?? null;
   if (offers.some(isPriced))
     return offers.map((one) => ({ ...one, currency: one.currency ?? currency }));

@@ -228,7 +228,7 @@ function scaledRating(value: number | null, best: number | null, worst: number):
   const highest = hasScale ? best : maxRating;
   if (value > highest || value < worst) return null;
   if (highest === maxRating) return value;
-  if (worst !== 0 && worst !== 1) return null;
+  if (worst < 0 || worst > 1) return null;
   const scaled = (value / highest) * maxRating;
   return Math.round(scaled * 100) / 100;
 }

@@ -178,6 +178,9 @@ export function onlyText(
 /** Members of pages and of graphs whose items are items of the page. */
 const wrappers = ['@graph', 'mainEntity', 'mainEntityOfPage'];
 
+/** Member of an item that the row of a table declares. */
+export const rowMember = '@row';
+
 /** Returns true for an action of a visitor, such as a `BuyAction`, whose object is the product. */
 const isAction = (item: JsonObject): boolean =>
   typesOf(item).some((type) => type.endsWith('Action'));
@@ -346,13 +349,14 @@ function collectItems(nodes: Document['children'], walk: MarkupWalk, owner: Mark
 /**
  * Returns the item that an element declares, with its types and its id. Null if it declares none.
  */
-function itemOf({ attribs }: Element, names: MarkupNames): JsonObject | null {
+function itemOf({ name, attribs }: Element, names: MarkupNames): JsonObject | null {
   if (attribs[names.scope] === undefined) return null;
   // Without a prototype, a member of any name is an own one.
   const item: JsonObject = Object.create(null);
   item['@type'] = (attribs[names.type] ?? '').split(/\s+/);
   const id = attribs[names.id];
   if (id) item['@id'] = id;
+  if (name === 'tr') item[rowMember] = true;
   return item;
 }
 
