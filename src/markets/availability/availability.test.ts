@@ -1,7 +1,7 @@
 /* cspell:disable */
 import { describe, expect, it } from 'vitest';
 import { expectLinear } from '../../../test/support/time/cost.ts';
-import { readAvailability } from './availability.ts';
+import { isDispatchTime, readAvailability } from './availability.ts';
 import { vocabularies } from './vocabularies.ts';
 
 const inStock: readonly string[] = [
@@ -271,6 +271,7 @@ const soldOut: readonly string[] = [
   'Derzeit nicht auf Lager, bald wieder verfügbar',
   'Keine Stück verfügbar',
   'Ist nicht mehr verfügbar',
+  'Dieser Artikel steht derzeit nicht zur Verfügung!',
   'Épuisé',
   'Rupture de stock',
   'Indisponible',
@@ -631,6 +632,11 @@ const backOrder: readonly string[] = [
   'Под заказ',
   'Na zamówienie',
   'お取り寄せ',
+  'お取り寄せ可能',
+  'Kann nachbestellt werden',
+  'Verfügbar bei Nachbestellung',
+  'Disponible para reserva',
+  'Finns som restnotering',
 ];
 
 const inStoreOnly: readonly string[] = [
@@ -725,4 +731,17 @@ describe('readAvailability()', () => {
       for (const text of texts) readAvailability(text);
     }, texts);
   });
+});
+
+describe('isDispatchTime()', () => {
+  it.each(['Usually ships within 24 hours', 'Versand in 2 Tagen'])('is true for %j', (text) => {
+    expect(isDispatchTime(text)).toBe(true);
+  });
+
+  it.each(['In stock, ships in 2–3 days', 'In stock', 'Only 2 left, ships today', 'Soon'])(
+    'is false for %j',
+    (text) => {
+      expect(isDispatchTime(text)).toBe(false);
+    },
+  );
 });

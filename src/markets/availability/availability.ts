@@ -317,6 +317,13 @@ function stateOf(meanings: ReadonlySet<Meaning>): string | null {
   return rule?.name ?? null;
 }
 
+/** Returns true for a text that says only how soon an item is sent: "Ships within 2 days". */
+export function isDispatchTime(text: string): boolean {
+  const clauses = sentencesOf(text).flatMap((sentence) => sentence.map(({ clause }) => clause));
+  const isAboutStock = (clause: Clause) => hasAny(clause, 'stock', 'noun', 'few', 'left', 'gone');
+  return clauses.some((clause) => hasAny(clause, 'dispatch')) && !clauses.some(isAboutStock);
+}
+
 /** Label of the number of an item, not a negation: "Item No. 12". */
 const itemNumber = /(?<!in )\b(?:item|product|article|stock|part|model) no\./i;
 

@@ -51,7 +51,7 @@ describe('the heading', () => {
   });
 });
 
-/* cspell:ignore produs */
+/* cspell:ignore produs kodu */
 describe('the label of a number', () => {
   const sku = (text: string) => read(page(`<p>€ 12,50</p>${button}${text}`))?.sku;
 
@@ -62,6 +62,8 @@ describe('the label of a number', () => {
   test.each([
     '<p>Cód.: M-482</p>',
     '<p>Cod produs: M-482</p>',
+    '<p>Código de producto: M-482</p>',
+    '<p>Ürün Kodu: M-482</p>',
     '<div><b>SKU (simple)</b></div><div>M-482</div>',
   ])('is before the number in %s', (text) => {
     expect(sku(text)).toBe('M-482');

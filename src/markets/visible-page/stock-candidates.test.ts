@@ -47,6 +47,21 @@ describe('availability of a page without structured data', () => {
     expect(stockOf(`<p class="stock">Only 2 left</p>${buyButton}`)).toBe('InStock');
   });
 
+  test.each(['Доступность:', 'Stok Durumu:', 'Lagerstatus:', 'Disponibilitate:'])(
+    'is read after the label %j, also beside a control',
+    (label) => {
+      expect(stockOf(`<p>${label} <b>In stock</b></p>`)).toBe('InStock');
+      expect(stockOf(`<p>${label} <b>Out of stock</b></p>${buyButton}`)).toBeNull();
+    },
+  );
+
+  test('is in stock with a range of prices that is repeated for assistive technology', () => {
+    const ends = '<b class="price">€ 12,50</b> – <b class="price">€ 15,00</b>';
+    const range = `<p>${ends}<i>Price range: € 12,50 through € 15,00</i></p>`;
+    const html = `<title>Oat mug | Kiln</title><h1>Oat mug</h1><div>${range}${buyButton}</div>`;
+    expect(readShopPage(html)).toMatchObject({ price: null, availability: 'InStock' });
+  });
+
   test('is read from a text that starts with the words of its label', () => {
     expect(stockOf('<dl><dt>在庫</dt><dd>在庫あり</dd></dl>')).toBe('InStock');
   });
@@ -71,4 +86,18 @@ describe('availability of a page without structured data', () => {
       expect(stockOf('', jsonLd({ ...offers, offerCount: 2 }))).toBeNull();
     },
   );
+});
+
+describe('availability of a page whose structured data says that it is sold out', () => {
+  const soldOut = jsonLd({ price: 12.5, priceCurrency: 'EUR', availability: 'OutOfStock' });
+
+  test('is that of a text about stock', () => {
+    expect(stockOf('<p>Availability: <b>In stock</b></p>', soldOut)).toBe('InStock');
+  });
+
+  test('is not that of a text about how soon the product is sent', () => {
+    expect(stockOf('<p>Availability: <b>Ships within 24 hours</b></p>', soldOut)).toBe(
+      'OutOfStock',
+    );
+  });
 });

@@ -1,4 +1,4 @@
-import { readAvailability } from '../availability/availability.ts';
+import { isDispatchTime, readAvailability } from '../availability/availability.ts';
 import { type Candidate, visibleSource } from '../candidates/candidates.ts';
 import { type Element, workOf } from '../html/html.ts';
 import { labelledText } from '../html/label-text.ts';
@@ -100,7 +100,9 @@ function textCandidates(stated: StatedStock | null, control: PurchaseControl | n
   if (stated === null || stated.states.size > 1) return [];
   const { state: value, available, text, element } = stated.first;
   const isBuyable = control !== null && !control.isSoldOut && !control.isDisabled;
-  const isMarked = available ? control === null || !control.isSoldOut : !isBuyable;
+  // Shops show how soon they send an item also while they have none.
+  const isStock = control !== null || !isDispatchTime(text.replace(stockLabels, ''));
+  const isMarked = available ? isStock && !control?.isSoldOut : !isBuyable;
   const candidate = {
     field: 'availability',
     value,

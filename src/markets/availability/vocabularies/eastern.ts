@@ -256,6 +256,8 @@ export const eastern: Vocabulary = {
     'ön satış',
     'ön siparişte',
     'предпродажа',
+    'для предзаказа',
+    'ön siparişte mevcut',
     'προπαραγγελία',
   ],
   backorder: [
@@ -269,6 +271,8 @@ export const eastern: Vocabulary = {
     'la comandă',
     'sipariş üzerine',
     'доступен под заказ',
+    'доступно под заказ',
+    'dostępne na zamówienie',
   ],
   store: [
     'w sklepie',

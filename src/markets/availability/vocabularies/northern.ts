@@ -155,6 +155,9 @@ export const northern: Vocabulary = {
     'beställningsvaror',
     'bestillingsvare',
     'op bestelling leverbaar',
+    'restnotering',
+    'finns som restnotering',
+    'på restordre',
   ],
   store: [
     'in de winkel',
