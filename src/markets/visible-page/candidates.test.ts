@@ -51,10 +51,22 @@ describe('a page without structured data', () => {
     ['a button of another choice', '<button>Pickup € 2,00</button>'],
     ['a price without tax', '<p>€ 10,50 excl. VAT</p>'],
     ['a price without tax after its label', '<p>Excl. VAT: € 10,50</p>'],
+    ['one named as without tax', '<i class="price--withoutTax">€ 10,50</i>'],
+    ['a surcharge', '<p>Blue (+A€ 2,00)</p>'],
+    ['a named quantity', '<i class="price-quantity">4</i>'],
     ['an instalment in Chinese', '<p>每期 <b>€ 4,20</b></p>'],
   ])('has the price beside %s', (_name, other) => {
     expect(read(page(`<div>${other}<b>€ 12,50</b>${button}</div>`))).toMatchObject({ price: 12.5 });
   });
+
+  test.each(['Excl. Tax:', 'Exkl. MwSt.:', 'Ex Tax:'])(
+    'has the price before one with the label %j',
+    (label) => {
+      const prices = `<p><b>€ 12,50</b> <i>${label}</i> <b>€ 10,50</b></p>`;
+      const old = '<p class="line-through">€ 20,00</p>';
+      expect(read(page(prices + old + button))).toMatchObject({ price: 12.5, list_price: 20 });
+    },
+  );
 
   test.each([
     ['two prices could be meant', `<p>€ 12,50</p><p>€ 14,00</p>${button}`],

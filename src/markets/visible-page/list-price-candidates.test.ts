@@ -1,3 +1,4 @@
+/* cspell:ignore impostos */
 import { describe, expect, test } from 'vitest';
 import {
   buyButton,
@@ -7,6 +8,7 @@ import {
 } from '../../../test/support/pages/shop-page.ts';
 
 const now = '<span class="price">€ 12,50</span>';
+const named = '<span class="price with-list-price">€ 12,50</span>';
 const offer = { price: 12.5, priceCurrency: 'EUR' };
 const listPriceOf = (prices: string, data = jsonLd(offer)) =>
   readShopPage(shopPage(`<div>${prices}</div>${buyButton}`) + data)?.list_price;
@@ -30,6 +32,18 @@ describe('a list price beside the price', () => {
       'beside an instalment with a label around it',
       `<s>€ 15,00</s> ${now}<p>6 payments of <i><b><u class="price">€ 2,09</u></b></i></p>`,
     ],
+    ['beside one that is named as having it', `<b class="list-price">€ 15,00</b> ${named}`],
+    ['named as that of no sale', `<b class="non-sale-price">€ 15,00</b> ${now}`],
+    ['beside a price per unit', `<s>€ 15,00</s> ${now} <p>(€ 41,67 / 1 l)</p>`],
+    [
+      'beside a sentence with the price',
+      `<s>€ 15,00</s> ${now} <p>You can have it for € 12,50.</p>`,
+    ],
+    ['beside the price without tax', `<s>€ 15,00</s> ${now} <p>Sem impostos: € 10,42</p>`],
+    [
+      'beside both prices without tax',
+      `<s>€ 15,00</s> ${now}<div class="price-withoutTax"><s>€ 12,50</s> <b>€ 10,42</b></div>`,
+    ],
     ['shown twice', `<del>€ 15,00</del><del>€ 15,00</del> ${now}`],
   ])('is read if it is %s', (_name, prices) => {
     expect(listPriceOf(prices)).toBe(15);
@@ -40,6 +54,7 @@ describe('a list price beside the price', () => {
     ['it is in a list of prices', `<b class="price-list"><b>€ 15,00</b></b> ${now}`],
     ['it is lower than the price', `<del>€ 10,00</del> ${now}`],
     ['there are several', `<del>€ 15,00</del><del>€ 16,00</del> ${now}`],
+    ['a sentence has another price', `<s>€ 15,00</s> ${now} <p>You can have it for € 12,00.</p>`],
     ['it is in another currency', `<del>$ 15.00</del> ${now}`],
     ['it is the lowest of the last days', `<p>Lowest price <s>€ 15,00</s></p>${now}`],
     ['it is a price per unit', `<p><s>€ 15,00</s>/kg</p>${now}`],

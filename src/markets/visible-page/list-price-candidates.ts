@@ -2,7 +2,7 @@ import type { Candidate } from '../candidates/candidates.ts';
 import { upwards } from '../html/visible-text.ts';
 import { pageCandidate } from './evidence.ts';
 import { placesIn } from './near-prices.ts';
-import { besideListPrice } from './price-words.ts';
+import { besideListPrice, untaxedWords } from './price-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 import type { VisiblePrice, VisiblePrices } from './visible-price.ts';
 
@@ -11,6 +11,17 @@ const maxDepth = 6;
 
 /** Returns the difference of two amounts, without the errors of fractions. */
 const difference = (one: number, other: number): number => Number((one - other).toFixed(4));
+
+/** Returns the digits of each number in a text. */
+const numbersIn = (text: string): string[] =>
+  (text.match(/\d(?:[\d.,'’\s]*\d)?/g) ?? []).map((number) => number.replace(/\D/g, ''));
+
+/** Returns true for a text that repeats prices, or that has an amount of another kind. */
+function isAside(text: string, prices: readonly VisiblePrice[]): boolean {
+  if (besideListPrice.test(text) || untaxedWords.test(text)) return true;
+  const amounts = new Set(prices.flatMap((price) => numbersIn(price.text)));
+  return numbersIn(text).every((number) => amounts.has(number));
+}
 
 /**
  * Returns the only former price in the smallest element around a price that contains any, such as
@@ -35,7 +46,7 @@ function formerPrice(
     const possible = [price.amount, former.amount, saving];
     const isBeside = pricesInside.every(({ amount }) => possible.includes(amount));
     const isReadable = placesIn(outer, unreadable, page).every(({ text }) =>
-      besideListPrice.test(text),
+      isAside(text, [price, former]),
     );
     const isHigher = former.amount > price.amount && former.currency === price.currency;
     return isOnly && isBeside && isReadable && isHigher ? former : null;

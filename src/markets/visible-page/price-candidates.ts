@@ -209,14 +209,16 @@ function shownCandidates({ home, onPage, atControl, marked }: PriceView): Candid
   );
 }
 
-const rangeText = /^\D{0,12}\d[\d.,]*\D{0,8}\s[–-]\s\D{0,8}\d[\d.,]*\D{0,12}$/;
+/** A lowest and a highest price, which can be repeated for assistive technology. */
+const rangeText =
+  /^\D{0,12}(\d+(?:[.,\s]\d+)*)\D{0,8}\s[–-]\s\D{0,8}(\d+(?:[.,\s]\d+)*)\D{0,12}(?:\D{0,30}\1\D{1,30}\2\D{0,12})?$/;
 
 /** Returns true if prices are the lowest and the highest of variants: "$9 – $13". */
 const areRange = ({ all }: NearPrices): boolean =>
   all.length > 0 &&
   all.every(({ element }) =>
     [...upwards(element, maxRangeDepth)].some((outer) =>
-      rangeText.test(shortText(outer, maxPriceText) ?? ''),
+      rangeText.test(shortText(outer, maxPriceText * 2) ?? ''),
     ),
   );
 

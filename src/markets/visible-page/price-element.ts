@@ -163,7 +163,7 @@ export function unclearPrice(element: Element, home: string | null) {
 
 /** Returns true for a text with a currency beside digits: "from €5", "$3.340". */
 export const isPriceLike = (text: string) =>
-  /(?<![-+−–]\s?)(?:\p{Sc}\s?\d|(?<![\d.,])\d[\d.,]*\s?(?:\p{Sc}|kr|元|円|zł|Kč|руб))/u.test(
+  /(?<![-+−–]\s?\p{L}{0,3})(?:\p{Sc}\s?\d|(?<![\d.,])\d[\d.,]*\s?(?:\p{Sc}|kr|元|円|zł|Kč|руб))/u.test(
     text.slice(0, maxPriceText * 3),
   );
 

@@ -7,6 +7,7 @@ import {
   otherPriceNames,
   otherPriceWords,
   periodWords,
+  untaxedNames,
   untaxedWords,
 } from './price-words.ts';
 import { isCartText } from './purchase-words.ts';
@@ -29,7 +30,10 @@ const isOtherButton = (element: Element): boolean =>
   element.name === 'button' && !isCartText(shortText(element, maxLabel) ?? '');
 
 /** Words after a price that it is without tax. With a colon, they are the label of the next one. */
-const untaxedAfter = new RegExp(String.raw`^\s*[,(（]?\s?(?:${untaxedWords.source})(?!\s?:)`, 'iu');
+const untaxedAfter = new RegExp(
+  String.raw`^\s*[,(（]?\s?(?:${untaxedWords.source})(?!\.?\s?:)`,
+  'iu',
+);
 
 /**
  * Returns the label of a price: the words before it, without those about the tax of another price.
@@ -109,7 +113,8 @@ export function priceKind(element: Element, text: string): VisiblePriceKind {
   const otherAt = around.findIndex(isOtherElement);
   const formerAt = around.findIndex((outer) => isStruck(outer) || hasOldName(outer));
   // A former price can be in the element that names what is saved.
-  const isOtherFormer = otherAt >= 0 && (formerAt < 0 || otherAt <= formerAt);
+  const isUntaxed = around.some((outer) => untaxedNames.test(namesOf(outer)));
+  const isOtherFormer = isUntaxed || (otherAt >= 0 && (formerAt < 0 || otherAt <= formerAt));
   return {
     isOther: label.isOther || label.isFormer || otherAt >= 0 || around.some(isStruck),
     isOld: around.some(hasOldName),

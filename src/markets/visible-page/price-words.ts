@@ -16,6 +16,7 @@ export const oldPriceNames = anyOf(
     'was',
     'before',
     'strike\\w*',
+    'non[_-]?sale',
     'struck',
     'crossed',
     'through',
@@ -42,6 +43,15 @@ export const oldPriceNames = anyOf(
   { flags: 'i', before: '(?:^|[\\s_-]|price)', after: '(?=$|[\\s_-]|price)' },
 );
 
+const untaxedNameWords = ['excl\\w*', 'without(?:[_-]?tax)?', 'exc?-?tax', 'netto'];
+
+/** Names of elements with a price without tax. */
+export const untaxedNames = anyOf(untaxedNameWords, {
+  flags: 'i',
+  before: '(?:^|[\\s_-]|price)',
+  after: '(?=$|[\\s_-]|price)',
+});
+
 /** Names of elements with a price of something else. */
 export const otherPriceNames = anyOf(
   [
@@ -55,13 +65,12 @@ export const otherPriceNames = anyOf(
     'install?ments?',
     'monthly',
     'financ\\w*',
-    'excl\\w*',
-    'without',
-    'exc?-?tax',
+    ...untaxedNameWords,
+    'quantity',
+    'qty',
     'deposit',
     'threshold',
     'points?',
-    'netto',
     'min',
     'max',
     'from',
@@ -84,12 +93,13 @@ export const otherPriceNames = anyOf(
 
 export const weakOldNames = anyOf(
   ['regular', 'list', 'original', 'normal', 'full', 'retail', 'market', 'base', 'standard'],
-  { flags: 'i', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-])' },
+  // "with-list-price" is a price beside its list price.
+  { flags: 'i', before: '(?:^|(?<!with|has)[\\s_-])', after: '(?=$|[\\s_-])' },
 );
 
 /** Names of elements with a price that is the list price of a lower one beside it. */
 export const listPriceNames =
-  /(?:^|[\s_-])(?:(?:regular|list|original|normal|full|(?:suggested[_-]?)?retail|market|standard)[_-]{0,2}price|price[_-]{1,2}(?:item[_-]{1,2})?(?:regular|original|normal|full|retail|market|standard))(?=$|[\s_-])/i;
+  /(?:^|(?<!with|has)[\s_-])(?:(?:regular|list|original|normal|full|(?:suggested[_-]?)?retail|market|standard)[_-]{0,2}price|price[_-]{1,2}(?:item[_-]{1,2})?(?:regular|original|normal|full|retail|market|standard))(?=$|[\s_-])/i;
 
 /** Texts about what is saved, and about shipping, beside a price and its list price. */
 export const besideListPrice = anyOf(
@@ -117,6 +127,8 @@ export const besideListPrice = anyOf(
     'livraison',
     'envío',
     'spedizione',
+    // A price per unit: "(€ 41,15 / 1 l)"
+    '\\/\\s?(?:\\d+\\s?)?\\p{L}+',
   ],
   { flags: 'iu', before: '(?<!\\p{L})', after: '(?!\\p{L})' },
 );
@@ -279,6 +291,8 @@ const rangeStarts: readonly string[] = [
   'från',
   'fra',
   'fr\\.',
+  'as low as',
+  'starting (?:at|from)',
   'dès',
   'a partir de',
   'a partire da',
@@ -287,6 +301,8 @@ const rangeStarts: readonly string[] = [
   'от',
   'від',
   'з',
+  'tan bajo como',
+  'en düşük',
   'mulai(?: dari)?',
   'dari',
   'bermula',
@@ -323,6 +339,7 @@ export const otherPriceWords = anyOf(
     '会員',
     '券后',
     '券後',
+    '最安値',
     'เริ่มต้น',
     'ابتداء',
     'قسط',
@@ -360,7 +377,7 @@ export const periodWords = anyOf(
     '(?:for|für|pour|para|per|voor) (?:club |our )?(?:members|mitglieder|membres|socios|soci|leden)(?!\\p{L})',
     'à vista(?!\\p{L})',
     '(?:\\+|plus) ?(?:vat|tax|gst|hst|iva|tva|mwst|btw|moms|dph)(?!\\p{L})',
-    '(?:hors taxes?|HT|bez dph|brez ddv|netto|excl\\p{L}*(?: (?:vat|tax))?|ex\\.? (?:vat|tax))(?!\\p{L}|\\s?:)',
+    '(?:hors taxes?|HT|bez dph|brez ddv|netto|excl\\p{L}*(?: (?:vat|tax))?|ex\\.? (?:vat|tax))(?!\\p{L}|[\\p{L}. ]{0,12}:)',
   ],
   { flags: 'iu', before: '^\\s*' },
 );
@@ -368,7 +385,7 @@ export const periodWords = anyOf(
 /** Words that mark a price as excluding tax. */
 export const untaxedWords = anyOf(
   [
-    '(?<!\\p{L})(?:(?:excl\\.?|excluding|ex\\.?) (?:vat|tax|gst|btw)|(?:zzgl\\.?|ohne|exkl\\.?) (?:mwst|ust|moms)|ekskl\\.? (?:moms|mva)|zonder btw|hors taxes?|HT|sans tva|bez (?:dph|vat|pdv)|brez ddv|sin iva|(?:más|mais|\\+) iva|iva (?:no incluido|esclusa|excluído)|netto|без (?:ндс|пдв))(?!\\p{L})',
+    '(?<!\\p{L})(?:(?:excl\\.?|excluding|ex\\.?) (?:vat|tax|gst|btw)|(?:zzgl\\.?|ohne|exkl\\.?) (?:mwst|ust|moms)|ekskl\\.? (?:moms|mva)|zonder btw|hors taxes?|HT|sans tva|bez (?:dph|vat|pdv)|brez ddv|sin iva|(?:más|mais|\\+) iva|iva (?:no incluido|esclusa|excluído)|netto|без (?:ндс|пдв)|(?:tax(?:es)?|vat) excl(?:uded|\\.)?|h\\.t\\.|sin impuestos?|impuestos no incluidos|sem impostos?|tasse escl(?:use|\\.)?|imponibile|(?:kdv|vergi(?:ler)?) hariç|بدون (?:ال)?ضريبة)(?!\\p{L})',
     '税抜',
     '税別',
     '未稅',
