@@ -33,11 +33,15 @@ export function preferredEncoding(header: string | string[] | undefined): Encodi
   return chosen === 'gzip' || chosen === 'x-gzip' ? 'gzip' : undefined;
 }
 
+const compressibleTypes: readonly RegExp[] = [
+  /^text\//i,
+  /^application\/(json|x-ndjson|javascript|xml)\b/i,
+  /^[a-z]+\/[^;]+\+(json|xml)\b/i,
+];
+
 /** Returns true if content of a type is worth encoding: text is, archives and images are not. */
 export function isCompressible(contentType: string): boolean {
-  return /^(text\/|application\/(json|x-ndjson|javascript|xml)\b|[a-z]+\/[^;]+\+(json|xml)\b)/i.test(
-    contentType,
-  );
+  return compressibleTypes.some((type) => type.test(contentType));
 }
 
 const gzipped = promisify(gzip) as (bytes: Buffer, options: object) => Promise<Buffer>;

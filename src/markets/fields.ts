@@ -51,10 +51,20 @@ export function integer(value: unknown): number | null {
   return Number.isSafeInteger(parsed) ? parsed : null;
 }
 
-/** Returns the first value that is an integer by integer(). Null if there is none. */
-export function firstInteger(...values: unknown[]): number | null {
-  return values.map(integer).find((value) => value !== null) ?? null;
+/** Returns the first result of `read` that is not null, of the values in order. Null for none. */
+export function firstOf<Value, Result>(
+  values: Iterable<Value>,
+  read: (value: Value) => Result | null,
+): Result | null {
+  for (const value of values) {
+    const result = read(value);
+    if (result !== null) return result;
+  }
+  return null;
 }
+
+/** Returns the first value that is an integer by integer(). Null if there is none. */
+export const firstInteger = (...values: unknown[]): number | null => firstOf(values, integer);
 
 /** Returns the integers of an array by integer(), in order, without its other elements. */
 export function integers(value: unknown): number[] {

@@ -7,10 +7,13 @@ export interface PatternOptions {
   after?: string;
 }
 
+/** Returns an expression of one of the alternatives. */
+export const oneOf = (alternatives: readonly string[]): string => `(?:${alternatives.join('|')})`;
+
 /** Returns the pattern of texts that match one of the expressions. */
 export function anyOf(
   alternatives: readonly string[],
   { flags, before = '', after = '' }: PatternOptions,
 ): RegExp {
-  return new RegExp(`${before}(?:${alternatives.join('|')})${after}`, flags);
+  return new RegExp(`${before}${oneOf(alternatives)}${after}`, flags);
 }

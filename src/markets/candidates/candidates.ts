@@ -92,17 +92,13 @@ const nothing: FieldResolution = {
   contradictions: [],
 };
 
-const resolutionOf = (
-  candidate: Candidate,
+function resolutionOf(
+  { value, rung, source, currency }: Candidate,
   contradictions: readonly Candidate[] = [],
-): FieldResolution => ({
-  value: candidate.value,
-  rung: candidate.rung,
-  from:
-    candidate.rung === 'structured' ? candidate.source : `${candidate.rung}: ${candidate.source}`,
-  currency: candidate.currency,
-  contradictions,
-});
+): FieldResolution {
+  const from = rung === 'structured' ? source : `${rung}: ${source}`;
+  return { value, rung, from, currency, contradictions };
+}
 
 /**
  * Returns the value that several sources of the lower rungs have, unless others have another one:
@@ -112,13 +108,8 @@ function agreed(
   candidates: readonly Candidate[],
   { keyOf, marked: effect }: CandidateRule,
 ): FieldResolution {
-  const groups = Map.groupBy(candidates, ({ value }) => keyOf(value));
-  const sourcesOf = (group: readonly Candidate[]) => [
-    ...new Set(group.map(({ source }) => source)),
-  ];
-  const agreeingGroups = [...groups.values()].filter(
-    (group) => sourcesOf(group).length >= neededSources,
-  );
+  const groups = [...Map.groupBy(candidates, ({ value }) => keyOf(value)).values()];
+  const agreeingGroups = groups.filter((group) => sourcesOf(group).size >= neededSources);
   const markedGroups = agreeingGroups.filter((group) => group.some(({ isMarked }) => isMarked));
   const isDecided = effect === 'wins' && markedGroups.length === 1;
   if (agreeingGroups.length > 1 && !isDecided) return { ...nothing, contradictions: candidates };
@@ -130,11 +121,15 @@ function agreed(
   );
   if (isContradicted) return { ...nothing, contradictions: candidates };
   const currency = firstCurrency(group);
+  const source = [...sourcesOf(group)].join(', ');
   return {
     ...resolutionOf({ ...first, currency }),
-    from: `${first.rung}: ${sourcesOf(group).join(', ')}`,
+    from: `${first.rung}: ${source}`,
   };
 }
+
+const sourcesOf = (candidates: readonly Candidate[]): ReadonlySet<string> =>
+  new Set(candidates.map(({ source }) => source));
 
 const firstCurrency = (candidates: readonly Candidate[]): string | null =>
   candidates.find(({ currency }) => currency !== null)?.currency ?? null;
@@ -184,7 +179,8 @@ function otherOffer(
   const { value, from, currency } = agreed(lower, rule);
   if (isEmpty(value)) return null;
   const key = rule.keyOf(value);
-  if (stated.some((one) => !isEmpty(one.value) && rule.keyOf(one.value) === key)) return null;
+  const readable = stated.filter((candidate) => !isEmpty(candidate.value));
+  if (readable.some((candidate) => rule.keyOf(candidate.value) === key)) return null;
   const offered = findAlternative(stated, key, rule);
   if (offered === undefined) return null;
   return {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import {
   firstInteger,
+  firstOf,
   integer,
   integers,
   list,
@@ -101,7 +102,7 @@ export function card(entry: JsonObject): JsonObject {
     name: firstText(fields.name, asset.name, fields.title),
     image: firstText(fields.image, asset.image),
     images: texts([fields.images, asset.images].find(Array.isArray)),
-    price: prices.map(scaledPrice).find((price) => price !== null) ?? null,
+    price: firstOf(prices, scaledPrice),
     price_min: scaledPrice(fields.price_min),
     price_max: scaledPrice(fields.price_max),
     stock: stock !== null && stock >= 0 ? stock : null,

@@ -119,13 +119,15 @@ const isPrice = (value: unknown): boolean => typeof value === 'number' && value 
  */
 function isComplete({ data }: JsonObject): boolean {
   const { product_price, removed_fields, item: inside } = object(data);
+  if (list(removed_fields).length > 0) return false;
   const item = { ...object(data), ...object(inside) };
-  if (list(removed_fields).length > 0 || (text(item.title) ?? text(item.name)) === null)
-    return false;
+  const title = text(item.title) ?? text(item.name);
+  if (title === null) return false;
   const priceRange = object(object(product_price).price);
+  if (text(priceRange.price_mask) !== null) return true;
   const prices = [item.price, item.price_min, priceRange.single_value, priceRange.range_min];
-  const models = objects(item.models).map(({ price }) => price);
-  return text(priceRange.price_mask) !== null || [...prices, ...models].some(isPrice);
+  const modelPrices = objects(item.models).map(({ price }) => price);
+  return prices.some(isPrice) || modelPrices.some(isPrice);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import {
   absoluteUrl,
   count,
+  firstOf,
   integer,
   number,
   objects,
@@ -65,7 +66,7 @@ export function id(...values: (Json | undefined)[]): string | null {
 
 /** Returns the first value that is an address, or a path on the site. Null if there is none. */
 export function address(...values: (Json | undefined)[]): string | null {
-  return values.map((value) => absoluteUrl(value, site)).find((url) => url !== null) ?? null;
+  return firstOf(values, (value) => absoluteUrl(value, site));
 }
 
 /**

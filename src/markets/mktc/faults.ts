@@ -45,15 +45,16 @@ export function parseEnvelope(response: PageResponse, thing: string): Envelope {
   checkInterface(response, (body) => isObject(body) && 'code' in body);
   const root = parseJsonResponse(response);
   if (!isObject(root)) throw new Fault('page_unreadable', 'the response is JSON but not an object');
+  const codeText = text(root.code);
   const code = integer(root.code);
   const status = text(root.status);
   const message = text(root.message);
   const own = errorMessage(root);
-  const coded =
-    (code === null && text(root.code) === null) || code === 200 || good.test(text(root.code) ?? '');
-  if (!coded || (status !== null && !good.test(status))) {
-    const words = [text(root.code), status, own].filter((part) => part !== null).join(' ');
-    throw codeFault(code, status, words, thing);
+  const isGoodCode = codeText === null || code === 200 || good.test(codeText);
+  const isGoodStatus = status === null || good.test(status);
+  if (!isGoodCode || !isGoodStatus) {
+    const words = [codeText, status, own].filter((part) => part !== null);
+    throw codeFault(code, status, words.join(' '), thing);
   }
   const data = root.data;
   if (data === null || (isObject(data) && Object.keys(data).length === 0)) {

@@ -6,6 +6,7 @@ import {
   absoluteUrl,
   count,
   firstInteger,
+  firstOf,
   integer,
   list,
   object,
@@ -59,7 +60,7 @@ function nameOf(category: unknown): string | null {
 function imageOf({ images, image }: JsonObject): string | null {
   const entries = [...list(images), image ?? null];
   const urls = entries.flatMap((entry) => [entry, object(entry).full, object(entry).thumbnail]);
-  return urls.map((url) => absoluteUrl(url, site)).find((url) => url !== null) ?? null;
+  return firstOf(urls, (url) => absoluteUrl(url, site));
 }
 
 function entry(product: JsonObject): JsonObject {

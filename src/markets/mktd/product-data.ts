@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
-import { absoluteUrl, integer, list, object, positive, text, texts } from '../fields.ts';
+import { absoluteUrl, firstOf, integer, list, object, positive, text, texts } from '../fields.ts';
 import { parseJson } from '../json/script-json.ts';
 import { priceAmount, priceCurrency } from '../money/money.ts';
 
@@ -47,7 +47,7 @@ export interface ProductReading {
 export function imageUrl(value: Json | undefined): string | null {
   const { url_list, url, thumb_url_list } = object(value);
   const urls = [value, ...list(url_list), url, ...list(thumb_url_list)];
-  return urls.map((each) => absoluteUrl(each)).find((each) => each !== null) ?? null;
+  return firstOf(urls, (address) => absoluteUrl(address));
 }
 
 /** Returns the addresses of a list of image entries, in order. */
@@ -96,16 +96,22 @@ export function buildSeller(
   name: string | null,
   ...parts: JsonObject[]
 ): JsonObject | null {
-  return id === null && name === null ? null : { ...Object.assign({}, ...parts), id, name };
+  if (id === null && name === null) return null;
+  return { ...Object.assign({}, ...parts), id, name };
 }
 
 const nested: readonly string[] = ['sub', 'content', 'children', 'items'];
 
 function blockTexts(value: Json | undefined, texts: string[]): void {
   if (typeof value === 'string') texts.push(value);
-  if (Array.isArray(value)) for (const element of value) blockTexts(element, texts);
+  if (Array.isArray(value)) {
+    for (const element of value) blockTexts(element, texts);
+  }
   if (!isObject(value)) return;
-  for (const name of ['text', 't']) if (typeof value[name] === 'string') texts.push(value[name]);
+  for (const name of ['text', 't']) {
+    const member = value[name];
+    if (typeof member === 'string') texts.push(member);
+  }
   for (const name of nested) blockTexts(value[name], texts);
 }
 
@@ -117,5 +123,6 @@ export function parseDescription(value: Json | undefined): string | null {
   const blocks = typeof value === 'string' ? (parseJson(value) ?? value) : value;
   const texts: string[] = [];
   blockTexts(blocks, texts);
-  return text(texts.filter((line) => line.trim() !== '').join('\n'))?.trim() ?? null;
+  const lines = texts.filter((line) => line.trim() !== '');
+  return text(lines.join('\n'))?.trim() ?? null;
 }

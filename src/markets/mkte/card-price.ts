@@ -1,3 +1,4 @@
+import { firstOf } from '../fields.ts';
 import { attribute, type Element, hasClass, oneLine, words } from '../html/html.ts';
 import type { Node } from '../html/html-tree.ts';
 import { priceAmount, priceCurrency } from '../money/money.ts';
@@ -218,8 +219,7 @@ export function readCardPrice(
     return { price: offer.price, original: originalOf(offer, currency), currency };
   }
   const purchaseOffers = [...offers, ...reader.secondaryOffers.filter(isOwn)];
-  const purchase =
-    purchaseOffers.map((each) => purchasePrice(each, home)).find((price) => price !== null) ?? null;
+  const purchase = firstOf(purchaseOffers, (each) => purchasePrice(each, home));
   const currency = purchase === null ? null : priceCurrency(purchase, home);
   return { price: purchase, original: null, currency };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import { absoluteUrl } from '../fields.ts';
+import { absoluteUrl, firstOf } from '../fields.ts';
 import {
   attribute,
   type Element,
@@ -138,6 +138,9 @@ function isCountLabel(label: string): boolean {
   return /^\(?\d/.test(label) && label.match(/\d+(?:[.,'’\s]\d+)*/g)?.length === 1;
 }
 
+const countLinks = 'a[href*="ustomerReviews"], .s-underline-text, a.a-link-normal';
+const linkedCount = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i;
+
 /**
  * Returns the number of ratings: from the label, which is exact, otherwise from the text, which can
  * be abbreviated ("84.7K").
@@ -145,21 +148,12 @@ function isCountLabel(label: string): boolean {
 function countOf(result: Element, stars: Element): string | null {
   const row = [...outwards(stars)].find((outer) => hasClass(outer, 'a-row'));
   const block = find(result, '[data-cy="reviews-block"]') ?? row;
-  const labels = findAll(block, '[aria-label]').map(
-    (element) => attribute(element, 'aria-label') ?? '',
-  );
-  const exact = labels
-    .filter(isCountLabel)
-    .map(exactCount)
-    .find((count) => count !== null);
-  if (exact !== undefined) return exact;
-  for (const link of findAll(
-    block,
-    'a[href*="ustomerReviews"], .s-underline-text, a.a-link-normal',
-  )) {
-    const countText = /^\(?(\d[\d.,'’\s]*(?:[KM万]|mil|mila)?)\+?\)?$/i.exec(
-      words(link) ?? '',
-    )?.[1];
+  const labelled = findAll(block, '[aria-label]');
+  const labels = labelled.map((element) => attribute(element, 'aria-label') ?? '');
+  const exact = firstOf(labels.filter(isCountLabel), exactCount);
+  if (exact !== null) return exact;
+  for (const link of findAll(block, countLinks)) {
+    const countText = linkedCount.exec(words(link) ?? '')?.[1];
     const isCount = countText !== undefined && roughCount(countText) !== null;
     // "4.3" beside the stars is the rating.
     if (isCount) return exactCount(countText) ?? countText.trim();
@@ -175,7 +169,7 @@ function thumbnailOf(image: Element | undefined): string | null {
   const urls = ['src', 'data-src', 'srcset'].map(
     (name) => attribute(image, name)?.split(/[\s,]/)[0],
   );
-  return urls.map((url) => absoluteUrl(url)).find((url) => url !== null) ?? null;
+  return firstOf(urls, (url) => absoluteUrl(url));
 }
 
 function isSponsored(result: Element, heading: Element | undefined, href: string | null): boolean {

@@ -91,9 +91,9 @@ export function priceTokens(text: string): PriceToken[] {
   for (const { groups = {}, 0: found } of plainSpelling(text).matchAll(tokenPattern)) {
     const type = Object.keys(groups).find((name) => groups[name] !== undefined);
     const previous = tokens.at(-1);
+    const isAfterWord = previous?.type === 'currency' && /\p{L}$/u.test(previous.text);
     // "Rs. 500", "12 руб."
-    const isAbbreviation =
-      found === '.' && !isSpaced && previous?.type === 'currency' && /\p{L}$/u.test(previous.text);
+    const isAbbreviation = found === '.' && !isSpaced && isAfterWord;
     if (type !== 'space' && !isAbbreviation)
       tokens.push(tokenOf(type as TokenType, found, isSpaced));
     isSpaced = type === 'space';
@@ -113,11 +113,8 @@ function isShopName(index: number, tokens: readonly PriceToken[]): boolean {
   const { text } = tokens[index]!;
   const label = tokens[index - 1];
   if (label?.type !== 'word' || tokens[index + 1]?.text !== ':') return false;
-  return (
-    /^\p{Lu}{2,5}$/u.test(text) &&
-    !buyerGroups.has(text.toLowerCase()) &&
-    priceLabels.has(label.text.toLowerCase())
-  );
+  if (!/^\p{Lu}{2,5}$/u.test(text) || buyerGroups.has(text.toLowerCase())) return false;
+  return priceLabels.has(label.text.toLowerCase());
 }
 
 function wordLetter(token: PriceToken, index: number, tokens: readonly PriceToken[]): string {
@@ -144,8 +141,8 @@ function letterOf(token: PriceToken, index: number, tokens: readonly PriceToken[
   if (type === 'number') return 'n';
   if (type === 'percent') return 'p';
   if (type === 'currency') return 'c';
-  if (rangeWords.has(text.toLowerCase()) && index > 0 && tokens[index - 1]?.type !== 'word')
-    return '-';
+  const isInside = index > 0 && tokens[index - 1]?.type !== 'word';
+  if (isInside && rangeWords.has(text.toLowerCase())) return '-';
   if (type === 'other') return '.:/()*|!'.includes(text) ? text : 'x';
   return wordLetter(token, index, tokens);
 }
@@ -193,8 +190,9 @@ export function decimalAmount(
   fraction: string,
   { decimals }: AmountFormat,
 ): number | null {
-  const isPossible = decimals === 0 ? /^0{1,2}$/.test(fraction) : fraction.length <= decimals;
-  return isPossible ? joinParts(integer, fraction) : null;
+  if (decimals === 0 && !/^0{1,2}$/.test(fraction)) return null;
+  if (decimals > 0 && fraction.length > decimals) return null;
+  return joinParts(integer, fraction);
 }
 
 /**
@@ -214,7 +212,8 @@ function groupedAmount(
   // Shops in English write "€1,299"; those in other languages write the sign after the amount or a
   // space.
   const isEnglish = currency === 'EUR' && separator === ',' && isAfterSign;
-  return point !== separator || isEnglish ? joinParts(written, '') : null;
+  if (point === separator && !isEnglish) return null;
+  return joinParts(written, '');
 }
 
 /**
@@ -230,9 +229,9 @@ export function writtenAmount(
   if (/[.,'’]\s/.test(digits)) return null;
   const cents = /^[.,](\d{1,2})$/.exec(digits);
   if (cents) return decimalAmount('0', cents[1]!, format);
-  const [, integer, separator, fraction] = /^(.*\d)([.,])(\d+)$/.exec(digits) ?? [];
-  if (integer === undefined || separator === undefined || fraction === undefined)
-    return joinParts(digits, '');
+  const parts = /^(.*\d)([.,])(\d+)$/.exec(digits);
+  if (parts === null) return joinParts(digits, '');
+  const [, integer = '', separator = '', fraction = ''] = parts;
   const otherSeparators = integer.replace(/\d/g, '');
   if (otherSeparators.includes(separator)) return joinParts(digits, '');
   const isGrouped =

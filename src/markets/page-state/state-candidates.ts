@@ -126,11 +126,12 @@ const keyOf = (value: Json): string => String(value).toLowerCase();
 
 /** Returns the only value of each field of a state: a product has several if it has variants. */
 function onlyValues(values: readonly StateValue[]): StateValue[] {
-  const byField = Map.groupBy(values, ({ field }) => field);
-  const groups = [...byField.values()];
-  return groups
-    .filter((group) => new Set(group.map(({ value }) => keyOf(value))).size === 1)
-    .map(([first]) => first!);
+  const only: StateValue[] = [];
+  for (const group of Map.groupBy(values, ({ field }) => field).values()) {
+    const keys = new Set(group.map(({ value }) => keyOf(value)));
+    if (keys.size === 1) only.push(group[0]!);
+  }
+  return only;
 }
 
 /**

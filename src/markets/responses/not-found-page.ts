@@ -1,5 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
 import { parseHtml, words } from '../html/html.ts';
+import { oneOf } from '../patterns.ts';
 
 /** A sentence of "not found" pages: what is missing, and how a language says so. */
 interface SubjectSentence {
@@ -119,10 +120,36 @@ const sentence = [
   ...subjectSentences.map(({ subject, predicates }) => `${subject}(?:${predicates.join('|')})`),
   ...otherSentences,
 ].join('|');
-const apology =
-  '(?:(?:oops|ups|oups|hoppla|sorry|désolé|entschuldigung|lo sentimos|siamo spiacenti|desculpe|maaf|helaas|извините)[\\s,.!:…–—-]*)?';
-const number =
-  '(?:(?:error|fehler|erreur|errore|erro|fout|błąd|ошибка|fel|エラー)?\\s*404\\s*(?:error|erreur)?[\\s,.!:…–—-]*)?';
+const sorry = oneOf([
+  'oops',
+  'ups',
+  'oups',
+  'hoppla',
+  'sorry',
+  'désolé',
+  'entschuldigung',
+  'lo sentimos',
+  'siamo spiacenti',
+  'desculpe',
+  'maaf',
+  'helaas',
+  'извините',
+]);
+const error = oneOf([
+  'error',
+  'fehler',
+  'erreur',
+  'errore',
+  'erro',
+  'fout',
+  'błąd',
+  'ошибка',
+  'fel',
+  'エラー',
+]);
+const punctuation = '[\\s,.!:…–—-]*';
+const apology = `(?:${sorry}${punctuation})?`;
+const number = `(?:${error}?\\s*404\\s*(?:error|erreur)?${punctuation})?`;
 
 const notFoundMessage = new RegExp(
   `^${apology}${number}(?:${sentence}|not found)[\\s.!…。]*$`,

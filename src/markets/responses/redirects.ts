@@ -16,8 +16,11 @@ const chooserAddress = anyOf(
   ],
   { flags: 'i' },
 );
-const missingAddress =
-  /\/(?:(?:errors?|pages?|e)[-_/]?)?(?:404|(?:page[-_]?)?not[-_]?found)(?:[-_/]?(?:errors?|pages?))?(?:\.\w{2,5})?\/?$/i;
+const missingAddress = anyOf(['404', '(?:page[-_]?)?not[-_]?found'], {
+  flags: 'i',
+  before: '\\/(?:(?:errors?|pages?|e)[-_/]?)?',
+  after: '(?:[-_/]?(?:errors?|pages?))?(?:\\.\\w{2,5})?\\/?$',
+});
 
 /**
  * Returns true if a redirect target belongs to another region of the market than the requested one.
@@ -36,15 +39,13 @@ function addressFault(
   target: URL,
   isOtherRegion: RegionCheck = () => false,
 ): Fault | null {
-  const hostAndPath = `${target.host}${target.pathname}`;
+  const { host, hostname, pathname } = target;
+  const hostAndPath = `${host}${pathname}`;
   if (checkAddress.test(hostAndPath)) return new Fault('page_blocked', `${points}: a robot check`);
   if (loginAddress.test(hostAndPath)) return new Fault('page_login', `${points}: a login`);
-  const isElsewhere =
-    chooserAddress.test(hostAndPath) ||
-    isOtherRegion(target) ||
-    isOtherCountry(requested?.hostname ?? '', target.hostname);
-  if (isElsewhere) return otherRegionFault(points);
-  if (missingAddress.test(target.pathname))
+  if (chooserAddress.test(hostAndPath) || isOtherRegion(target)) return otherRegionFault(points);
+  if (isOtherCountry(requested?.hostname ?? '', hostname)) return otherRegionFault(points);
+  if (missingAddress.test(pathname))
     return new Fault('page_not_found', `${points}: a "not found" page`);
   return null;
 }
@@ -60,10 +61,14 @@ export function redirectFault(response: PageResponse, isOtherRegion?: RegionChec
   const { status, url, headers } = response;
   const location = headers.location?.trim() ?? '';
   const target = location === '' ? null : URL.parse(location, url);
-  const points = `the site returned ${status} and points to ${brief(location) || 'no page'}`;
+  const address = location === '' ? 'no page' : brief(location);
+  const points = `the site returned ${status} and points to ${address}`;
   const fault = target && addressFault(points, URL.parse(url), target, isOtherRegion);
   return fault ?? new Fault('page_failed', points);
 }
+
+/** Delay and address of a refresh: "0; url=/de/". */
+const refresh = /^\s*(\d{1,4})[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i;
 
 /** Maximum delay of a page that only forwards its visitors, in seconds. */
 const maxRefreshSeconds = 5;
@@ -76,8 +81,7 @@ export function refreshAddress({ root }: HtmlPage): string | null {
   for (const meta of findAll(root, 'meta[http-equiv="refresh" i][content]')) {
     if (isInNoscript(meta)) continue;
     const content = meta.attribs.content!.slice(0, 2_000);
-    const [, seconds, address] =
-      /^\s*(\d{1,4})[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(content) ?? [];
+    const [, seconds, address] = refresh.exec(content) ?? [];
     if (address !== undefined && Number(seconds) <= maxRefreshSeconds) return address.trim();
   }
   return null;
@@ -114,11 +118,29 @@ export const isHomePath = ({ pathname, search }: URL): boolean =>
   search === '' && homePath.test(pathname);
 
 /** Query parameters that are the words of a search, and segments of the paths of searches. */
-const searchParameters =
-  /^(?:q|k|s|st|text|term|terms|query|keywords?|search\w*|\w*search|suche?|recherche)$/i;
+const searchParameters = anyOf(
+  [
+    'q',
+    'k',
+    's',
+    'st',
+    'text',
+    'terms?',
+    'query',
+    'keywords?',
+    'search\\w*',
+    '\\w*search',
+    'suche?',
+    'recherche',
+  ],
+  { flags: 'i', before: '^', after: '$' },
+);
 const searchSegments = /^(?:\w*search\w*|suche?|recherche|buscar?|ricerca|zoeken)$/i;
 /** Query parameters that name an item or its variant. */
-const idParameters = /^(?:\w*[_-])?(?:p?id|sku|item|product|article|artikel|art|code|variant)$/i;
+const idParameters = anyOf(
+  ['p?id', 'sku', 'item', 'product', 'article', 'artikel', 'art', 'code', 'variant'],
+  { flags: 'i', before: '^(?:\\w*[_-])?', after: '$' },
+);
 /** Minimum digits of a number in a path that is an id. */
 const idDigits = /\d{4,}/g;
 
@@ -152,17 +174,22 @@ function namesOf({ pathname, searchParams }: URL): AddressNames {
     .replace(/\/+$/, '')
     .replace(/^\/[a-z]{2}(?:[-_][a-z]{2})?(?=\/)/, '');
   const segments = path.split('/').filter((segment) => segment !== '');
-  const entries = [...searchParams].filter(([, value]) => value !== '');
-  const parameters = new Map(entries.filter(([name]) => idParameters.test(name)));
+  const parameters = new Map<string, string>();
+  const terms = new Map<string, string>();
+  for (const [name, value] of searchParams) {
+    if (value === '') continue;
+    if (idParameters.test(name)) parameters.set(name, value);
+    if (searchParameters.test(name)) terms.set(name, value);
+  }
+  const ids = new Set([...parameters.values(), ...(path.match(idDigits) ?? [])]);
+  const isSearchPath = segments.some((segment) => searchSegments.test(segment));
   return {
     path,
     segments,
     parameters,
-    terms: new Map(entries.filter(([name]) => searchParameters.test(name))),
-    ids: new Set([...parameters.values(), ...(path.match(idDigits) ?? [])]),
-    isSearch:
-      entries.some(([name]) => searchParameters.test(name)) ||
-      segments.some((segment) => searchSegments.test(segment)),
+    terms,
+    ids,
+    isSearch: terms.size > 0 || isSearchPath,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Candidate } from '../candidates/candidates.ts';
 import { attribute, type Element } from '../html/html.ts';
 import { isElement } from '../html/html-tree.ts';
 import { namesOf, shortText } from '../html/visible-text.ts';
+import { anyOf } from '../patterns.ts';
 import { brandName } from '../structured-data/brand.ts';
 import { plainName } from '../structured-data/plain-name.ts';
 import { brandLabels, brandNames, ownBrandLabels } from './brand-labels.ts';
@@ -25,8 +26,10 @@ interface ShownBrand {
 const moreProducts = /\s*\|.*$/;
 
 /** Texts of choices between brands. */
-const choiceWords =
-  /^(?:(?:all|any|select|choose)(?: (?:a |the )?brands?)?|(?:view|show|see|shop) all(?!\p{L}).*)$/iu;
+const choiceWords = anyOf(
+  ['(?:all|any|select|choose)(?: (?:a |the )?brands?)?', '(?:view|show|see|shop) all(?!\\p{L}).*'],
+  { flags: 'iu', before: '^', after: '$' },
+);
 
 /** Returns a text as a brand. None for a choice, and for the heading of a list of brands. */
 function shownBrand(text: string, element: Element): ShownBrand[] {

@@ -1,13 +1,24 @@
-import { anyOf } from '../patterns.ts';
+import { anyOf, oneOf } from '../patterns.ts';
 
 // Names of regions of pages, and labels of stock and of product numbers, in the languages of shops.
 
+const cartParts = oneOf([
+  'total',
+  'summary',
+  'preview',
+  'drawer',
+  'dropdown',
+  'subtotal',
+  'widget',
+  'sidebar',
+  'content',
+  'list',
+  'popup',
+]);
+
 /** Names of regions of a page that show the cart, or that put a product into it. */
 export const cartRegions = anyOf(
-  [
-    'mini-?_?(?:cart|basket|bag)',
-    '(?:cart|basket|bag)[_-]?(?:total|summary|preview|drawer|dropdown|subtotal|widget|sidebar|content|list|popup)',
-  ],
+  ['mini-?_?(?:cart|basket|bag)', `(?:cart|basket|bag)[_-]?${cartParts}`],
   { flags: 'iu', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-])' },
 );
 
@@ -108,6 +119,23 @@ export const stockLabels = anyOf(
   { flags: 'iu', before: '^', after: '\\s*[:：]?\\s*' },
 );
 
+/** What a shop numbers. */
+const numbered = oneOf([
+  'product',
+  'produkt',
+  'catalog',
+  'model',
+  'style',
+  'stock',
+  'web',
+  'post',
+  'lot',
+  'listing',
+  'ad',
+  'anzeigen?',
+]);
+const numberWords = oneOf(['code', 'id', 'no', 'nr', 'number', 'nummer', '#']);
+
 /** Labels of the number under which a shop sells a product. */
 export const skuLabels = anyOf(
   [
@@ -118,7 +146,7 @@ export const skuLabels = anyOf(
     'bestell[- ]?(?:nr|nummer)',
     '(?:ebay )?(?:item|artikel|objekt)(?:\\s?(?:#|no|number|nummer|code|id))',
     "numéro de l'objet(?: ebay)?",
-    '(?:product|produkt|catalog|model|style|stock|web|post|lot|listing|ad|anzeigen?)[ -]?(?:code|id|no|nr|number|nummer|#)',
+    `${numbered}[ -]?${numberWords}`,
     'produktnummer',
     'ref(?:erence|erencia|érence|erência)?',
     'réf',

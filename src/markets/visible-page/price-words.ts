@@ -1,4 +1,4 @@
-import { anyOf } from '../patterns.ts';
+import { anyOf, oneOf } from '../patterns.ts';
 
 // Names of elements with prices, and texts beside prices, in the languages of shops.
 
@@ -97,9 +97,31 @@ export const weakOldNames = anyOf(
   { flags: 'i', before: '(?:^|(?<!with|has)[\\s_-])', after: '(?=$|[\\s_-])' },
 );
 
+const beforeListPrice = oneOf([
+  'regular',
+  'list',
+  'original',
+  'normal',
+  'full',
+  '(?:suggested[_-]?)?retail',
+  'market',
+  'standard',
+]);
+const afterListPrice = oneOf([
+  'regular',
+  'original',
+  'normal',
+  'full',
+  'retail',
+  'market',
+  'standard',
+]);
+
 /** Names of elements with a price that is the list price of a lower one beside it. */
-export const listPriceNames =
-  /(?:^|(?<!with|has)[\s_-])(?:(?:regular|list|original|normal|full|(?:suggested[_-]?)?retail|market|standard)[_-]{0,2}price|price[_-]{1,2}(?:item[_-]{1,2})?(?:regular|original|normal|full|retail|market|standard))(?=$|[\s_-])/i;
+export const listPriceNames = anyOf(
+  [`${beforeListPrice}[_-]{0,2}price`, `price[_-]{1,2}(?:item[_-]{1,2})?${afterListPrice}`],
+  { flags: 'i', before: '(?:^|(?<!with|has)[\\s_-])', after: '(?=$|[\\s_-])' },
+);
 
 /** Texts about what is saved, and about shipping, beside a price and its list price. */
 export const besideListPrice = anyOf(
@@ -355,14 +377,76 @@ export const otherPriceWords = anyOf(
   { flags: 'iu' },
 );
 
+/** "Lowest", before the price of a period. */
+const lowest = oneOf([
+  'lowest',
+  'niedrigst',
+  'tiefst',
+  'plus bas',
+  'más bajo',
+  'più basso',
+  'laagste',
+  'najniższ',
+  'nejnižší',
+  'najnižš',
+  'lägst',
+  'lavest',
+  'legalacsonyabb',
+  'mic preț',
+]);
+
 /** Texts before a price of several pieces, of instalments, or of some days: "3 for", "4 x". */
 export const countedBefore = anyOf(
   [
     '\\d\\s?(?:[x×]|for|für|pour|por|voor|za|за|per)\\s?(?:de|of|à|von|di)?\\s*',
-    '(?:lowest|niedrigst|tiefst|plus bas|más bajo|più basso|laagste|najniższ|nejnižší|najnižš|lägst|lavest|legalacsonyabb|mic preț)\\D{0,40}\\d{2}\\D{0,40}',
+    `${lowest}\\D{0,40}\\d{2}\\D{0,40}`,
   ],
   { flags: 'iu', after: '$' },
 );
+
+const withWords = oneOf([
+  'with',
+  'using',
+  'via',
+  'mit',
+  'avec',
+  'con',
+  'com',
+  'met',
+  'no',
+  'na',
+  'on',
+  'by',
+]);
+/** What only some buyers have or use. */
+const buyerMeans = oneOf([
+  'membership',
+  'subscription',
+  'code',
+  'coupon',
+  'voucher',
+  'gutschein',
+  'trade-?in',
+  'card',
+  'karte',
+  'carte',
+  'cartão',
+  'pix',
+  'boleto',
+  'prime',
+  'klarna',
+  'abo',
+]);
+const members = oneOf(['members', 'mitglieder', 'membres', 'socios', 'soci', 'leden']);
+const withoutTax = oneOf([
+  'hors taxes?',
+  'HT',
+  'bez dph',
+  'brez ddv',
+  'netto',
+  'excl\\p{L}*(?: (?:vat|tax))?',
+  'ex\\.? (?:vat|tax)',
+]);
 
 /** Texts after a price of a period, of a quantity, of some buyers, or without tax. */
 export const periodWords = anyOf(
@@ -373,26 +457,88 @@ export const periodWords = anyOf(
     '(?:mese|month|monat|mois|mes|kg|100 ?(?:g|ml))(?!\\p{L})',
     '(?:off|rabatt|less|korting)(?!\\p{L})',
     '(?:points?|punkte|puntos|pts|credits|coins|miles|taksit)(?!\\p{L})',
-    '(?:with|using|via|mit|avec|con|com|met|no|na|on|by) (?:an? |your |the |ihrer? |votre )?(?:\\p{L}+ )?(?:membership|subscription|code|coupon|voucher|gutschein|trade-?in|card|karte|carte|cartão|pix|boleto|prime|klarna|abo)(?!\\p{L})',
-    '(?:for|für|pour|para|per|voor) (?:club |our )?(?:members|mitglieder|membres|socios|soci|leden)(?!\\p{L})',
+    `${withWords} (?:an? |your |the |ihrer? |votre )?(?:\\p{L}+ )?${buyerMeans}(?!\\p{L})`,
+    `(?:for|für|pour|para|per|voor) (?:club |our )?${members}(?!\\p{L})`,
     'à vista(?!\\p{L})',
     '(?:\\+|plus) ?(?:vat|tax|gst|hst|iva|tva|mwst|btw|moms|dph)(?!\\p{L})',
-    '(?:hors taxes?|HT|bez dph|brez ddv|netto|excl\\p{L}*(?: (?:vat|tax))?|ex\\.? (?:vat|tax))(?!\\p{L}|[\\p{L}. ]{0,12}:)',
+    `${withoutTax}(?!\\p{L}|[\\p{L}. ]{0,12}:)`,
   ],
   { flags: 'iu', before: '^\\s*' },
 );
 
+const untaxed = oneOf([
+  '(?:excl\\.?|excluding|ex\\.?) (?:vat|tax|gst|btw)',
+  '(?:zzgl\\.?|ohne|exkl\\.?) (?:mwst|ust|moms)',
+  'ekskl\\.? (?:moms|mva)',
+  'zonder btw',
+  'hors taxes?',
+  'HT',
+  'sans tva',
+  'bez (?:dph|vat|pdv)',
+  'brez ddv',
+  'sin iva',
+  '(?:más|mais|\\+) iva',
+  'iva (?:no incluido|esclusa|excluído)',
+  'netto',
+  'без (?:ндс|пдв)',
+  '(?:tax(?:es)?|vat) excl(?:uded|\\.)?',
+  'h\\.t\\.',
+  'sin impuestos?',
+  'impuestos no incluidos',
+  'sem impostos?',
+  'tasse escl(?:use|\\.)?',
+  'imponibile',
+  '(?:kdv|vergi(?:ler)?) hariç',
+  'بدون (?:ال)?ضريبة',
+]);
+
 /** Words that mark a price as excluding tax. */
-export const untaxedWords = anyOf(
-  [
-    '(?<!\\p{L})(?:(?:excl\\.?|excluding|ex\\.?) (?:vat|tax|gst|btw)|(?:zzgl\\.?|ohne|exkl\\.?) (?:mwst|ust|moms)|ekskl\\.? (?:moms|mva)|zonder btw|hors taxes?|HT|sans tva|bez (?:dph|vat|pdv)|brez ddv|sin iva|(?:más|mais|\\+) iva|iva (?:no incluido|esclusa|excluído)|netto|без (?:ндс|пдв)|(?:tax(?:es)?|vat) excl(?:uded|\\.)?|h\\.t\\.|sin impuestos?|impuestos no incluidos|sem impostos?|tasse escl(?:use|\\.)?|imponibile|(?:kdv|vergi(?:ler)?) hariç|بدون (?:ال)?ضريبة)(?!\\p{L})',
-    '税抜',
-    '税別',
-    '未稅',
-  ],
-  { flags: 'iu' },
-);
+export const untaxedWords = anyOf([`(?<!\\p{L})${untaxed}(?!\\p{L})`, '税抜', '税別', '未稅'], {
+  flags: 'iu',
+});
+
+const inclusion = oneOf([
+  'incl?\\.?',
+  'including',
+  'inkl\\.?',
+  'inklusive',
+  'inclusief',
+  'vč\\.?',
+  'včetně',
+  's',
+  'z',
+  'sa',
+  'con',
+  'avec',
+  'com',
+  'med',
+  'cu',
+  'mit',
+  'с',
+]);
+const taxName = oneOf([
+  'vat',
+  'tax',
+  'gst',
+  'btw',
+  'dph',
+  'ddv',
+  'pdv',
+  'iva',
+  'tva',
+  'moms',
+  'mva',
+  'mwst',
+  'ust',
+  'ндс',
+]);
+const taxed = oneOf([
+  `${inclusion} (?:\\d+ ?% )?${taxName}`,
+  'iva (?:incluido|inclusa|incluído)',
+  '(?:vat|tax) included',
+  'TTC',
+  'brutto',
+]);
 
 /** Words that mark a price as including tax. */
-export const taxedWords =
-  /(?<!\p{L})(?:(?:incl?\.?|including|inkl\.?|inklusive|inclusief|vč\.?|včetně|s|z|sa|con|avec|com|med|cu|mit|с) (?:\d+ ?% )?(?:vat|tax|gst|btw|dph|ddv|pdv|iva|tva|moms|mva|mwst|ust|ндс)|iva (?:incluido|inclusa|incluído)|(?:vat|tax) included|TTC|brutto)(?!\p{L})|税込|含稅/iu;
+export const taxedWords = anyOf([`(?<!\\p{L})${taxed}(?!\\p{L})`, '税込', '含稅'], { flags: 'iu' });
