@@ -21,8 +21,19 @@ import type { SqliteEngine } from './engine.ts';
 import { batchMapping, progressStore } from './progress.ts';
 import { toColumn } from './sql.ts';
 
-const queued = `seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt,
-  iif(total = 1, (SELECT units ->> '$[0].key' FROM batch_units WHERE batch_id = id), NULL) AS unitKey`;
+const onlyKey = "SELECT units ->> '$[0].key' FROM batch_units WHERE batch_id = id";
+
+const queued = `
+  seq,
+  job_id AS jobId,
+  id AS batchId,
+  market,
+  region,
+  lane,
+  total AS units,
+  attempt,
+  iif(total = 1, (${onlyKey}), NULL) AS unitKey
+`;
 
 /** Creates the SQLite implementation of BatchStore. The reads are in progress.ts. */
 export function batchStore(durable: SqliteEngine): BatchStore {
@@ -38,10 +49,14 @@ export function batchStore(durable: SqliteEngine): BatchStore {
           : `job_id = ? AND region = ? AND state = 'waiting'`;
       return toQueued(
         engine.all(
-          `UPDATE batches SET state = 'queued', queued_at = ?, published_at = ?, not_before = NULL WHERE id IN (
-             SELECT id FROM batches WHERE ${among} AND (not_before IS NULL OR not_before <= ?)
-               ORDER BY seq LIMIT ?
-           ) RETURNING ${queued}`,
+          `UPDATE batches
+           SET state = 'queued', queued_at = ?, published_at = ?, not_before = NULL
+           WHERE id IN (
+             SELECT id FROM batches
+             WHERE ${among} AND (not_before IS NULL OR not_before <= ?)
+             ORDER BY seq LIMIT ?
+           )
+           RETURNING ${queued}`,
           now,
           now,
           jobId,
@@ -63,10 +78,18 @@ export function batchStore(durable: SqliteEngine): BatchStore {
       );
       const row = engine.document(
         batchMapping,
-        `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
-           queued_at = ?, published_at = ?, lease_until = ?, not_before = NULL
-         WHERE id = ? AND job_id = ?
-           AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
+        `UPDATE batches SET
+           state = 'claimed',
+           attempt = attempt + 1,
+           stalled_claims = stalled_claims + 1,
+           queued_at = ?,
+           published_at = ?,
+           lease_until = ?,
+           not_before = NULL
+         WHERE id = ? AND job_id = ? AND (
+           (state IN ('waiting', 'queued') AND attempt = ?)
+           OR (state = 'claimed' AND lease_until < ?)
+         )
          RETURNING ${batchMapping.select}`,
         // Also set for a batch that was waiting, so that requeueStalled() finds it after its
         // release.
@@ -110,14 +133,20 @@ export function batchStore(durable: SqliteEngine): BatchStore {
           ),
         );
       const expired = requeue(
-        `state = 'queued', queued_at = ?1, published_at = ?1, lease_until = NULL, not_before = NULL`,
+        `state = 'queued',
+         queued_at = ?1,
+         published_at = ?1,
+         lease_until = NULL,
+         not_before = NULL`,
         `state = 'claimed' AND lease_until < ?1`,
         'lease_until',
         limit,
       );
       const lost = requeue(
         'published_at = ?1',
-        `state = 'queued' AND published_at < min(?1, ?2) AND (not_before IS NULL OR not_before <= ?1)`,
+        `state = 'queued'
+         AND published_at < min(?1, ?2)
+         AND (not_before IS NULL OR not_before <= ?1)`,
         'published_at',
         limit - expired.length,
       );
@@ -132,6 +161,15 @@ interface Condition {
   state: BatchState;
   known: string;
 }
+
+/** Columns of a batch that ends, after those of its outcomes. */
+const ending = `,
+  state = 'done',
+  lease_until = NULL,
+  not_before = NULL,
+  wait = NULL,
+  file = ?,
+  ended_at = ?`;
 
 /**
  * Adds outcomes to a claimed batch and ends it if the write says so. The counts grow with every
@@ -165,11 +203,18 @@ function writeOutcomes(
       segments: JSON.parse(batch.segments),
     };
     const { fresh, segments, success, failed, storedBytes } = addOutcomes(id, before, write);
-    const changed = (end && before.segments.length > 0 ? durable : engine).run(
-      `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages),
-         success = ?, failed = ?, stored_bytes = ?,
+    const replacesSegments = end !== undefined && before.segments.length > 0;
+    const writer = replacesSegments ? durable : engine;
+    const changed = writer.run(
+      `UPDATE batches SET
+         outcomes = ?,
+         segments = ?,
+         pages = coalesce(?, pages),
+         success = ?,
+         failed = ?,
+         stored_bytes = ?,
          stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
-         ${end ? `, state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?` : ''}
+         ${end ? ending : ''}
        WHERE id = ? AND attempt = ? AND state = 'claimed' AND success = ? AND failed = ?`,
       JSON.stringify({ ...storedOutcomes, ...fresh }),
       JSON.stringify(segments),
@@ -211,8 +256,17 @@ function failBatches(
     const outcomes = failOutstanding(total, before, outcome);
     const { success, failed } = countOutcomes(outcomes);
     engine.run(
-      `UPDATE batches SET state = 'done', attempt = attempt + 1, outcomes = ?, success = ?, failed = ?,
-         lease_until = NULL, not_before = NULL, wait = NULL, ended_at = ? WHERE id = ?`,
+      `UPDATE batches SET
+         state = 'done',
+         attempt = attempt + 1,
+         outcomes = ?,
+         success = ?,
+         failed = ?,
+         lease_until = NULL,
+         not_before = NULL,
+         wait = NULL,
+         ended_at = ?
+       WHERE id = ?`,
       JSON.stringify(outcomes),
       success,
       failed,

@@ -41,12 +41,10 @@ type DataFile = SqliteConnection & {
 };
 
 export function createCollections(engine: DataFile): Collections {
-  return Object.fromEntries(
-    Object.entries(declarations).map(([name, declaration]) => [
-      name,
-      createCollection(engine, declaration),
-    ]),
-  ) as unknown as Collections;
+  const collections: Record<string, Collection<object>> = {};
+  for (const [name, declaration] of Object.entries(declarations))
+    collections[name] = createCollection<object>(engine, declaration);
+  return collections as unknown as Collections;
 }
 
 export function createCollection<T extends object>(
@@ -112,21 +110,17 @@ type Reads = 'get' | 'pick' | 'count' | 'countBy';
 function createReads<T>({ engine, declaration, name, rows }: Table<T>): Pick<Collection<T>, Reads> {
   const byId = `SELECT ${rows.select} FROM ${name} WHERE ${idCondition(declaration)}`;
   return {
-    get: async (...id) =>
-      declaration.cached
-        ? engine.cache.document(rows, byId, String(id[0]))
-        : engine.document(rows, byId, ...id),
+    get: async (...id) => {
+      if (declaration.cached) return engine.cache.document(rows, byId, String(id[0]));
+      return engine.document(rows, byId, ...id);
+    },
 
     pick: async (where, fields, { order, newestFirst = false, skip = 0 } = {}) => {
       const { sql, values } = whereOf(declaration, where);
       const picked = mapRows<never>(declaration, [...fields]);
       const sorting = orderBy(order ?? declaration.id, newestFirst);
-      return engine.document(
-        picked,
-        `SELECT ${picked.select} FROM ${name} WHERE ${sql} ${sorting} LIMIT 1 OFFSET ?`,
-        ...values,
-        skip,
-      );
+      const matches = `SELECT ${picked.select} FROM ${name} WHERE ${sql} ${sorting}`;
+      return engine.document(picked, `${matches} LIMIT 1 OFFSET ?`, ...values, skip);
     },
 
     count: async (where, max) => {
@@ -182,11 +176,11 @@ function createWrites<T extends object>(table: Table<T>): Pick<Collection<T>, Wr
   return {
     insert,
 
-    writeAll: async (inserts, updates = []) =>
-      runAll(writer, [
-        ...insertsOf(inserts, 'DO NOTHING'),
-        ...updates.map(([where, change]) => updateOf(declaration, where, change)),
-      ]),
+    writeAll: async (inserts, updates = []) => {
+      const statements = insertsOf(inserts, 'DO NOTHING');
+      for (const [where, change] of updates) statements.push(updateOf(declaration, where, change));
+      runAll(writer, statements);
+    },
 
     update: async (where, change, options) => update(where, change, options as UpdateOptions<T>),
 
@@ -218,26 +212,23 @@ function createClaim<T>({ engine, declaration, name, rows }: Table<T>): Collecti
   return async (now, leaseUntil, limit, where: Where<T> = {} as Where<T>) => {
     if (dueTime === undefined) throw new Error(`${name} has no due documents`);
     const column = quoted(dueTime);
+    const conditions: BoundSql[] = [{ sql: `${column} <= ?`, values: [now] }];
     // The sign excludes the other conditions from the choice of the index.
-    const conditions = conditionsOf(declaration, where).map(({ sql, values }) => ({
-      sql: `+${sql}`,
-      values,
-    }));
-    const { sql: isDue, values } = allOf([{ sql: `${column} <= ?`, values: [now] }, ...conditions]);
+    for (const { sql, values } of conditionsOf(declaration, where))
+      conditions.push({ sql: `+${sql}`, values });
+    const { sql: isDue, values } = allOf(conditions);
     const ids = columnList(id);
     const due = `SELECT ${ids} FROM ${name} WHERE ${isDue} ORDER BY ${column}, ${ids} LIMIT ?`;
     // A read before the write, because a process polls often and seldom finds a document.
     if (limit <= 0 || engine.get(due, ...values, 1) === null) return [];
     const sets = [`${column} = ?`];
-    if (claimCounter !== undefined)
-      sets.push(`${quoted(claimCounter)} = ${quoted(claimCounter)} + 1`);
-    const claimed = engine.relaxed.documents(
-      rows,
-      `UPDATE ${name} SET ${sets.join(', ')} WHERE (${ids}) IN (${due}) RETURNING ${rows.select}`,
-      leaseUntil,
-      ...values,
-      limit,
-    );
+    if (claimCounter !== undefined) {
+      const counter = quoted(claimCounter);
+      sets.push(`${counter} = ${counter} + 1`);
+    }
+    const update = `UPDATE ${name} SET ${sets.join(', ')} WHERE (${ids}) IN (${due})`;
+    const claim = `${update} RETURNING ${rows.select}`;
+    const claimed = engine.relaxed.documents(rows, claim, leaseUntil, ...values, limit);
     // The order of RETURNING is undefined.
     const by = order[0] as keyof T;
     return claimed.sort((one, other) => Number(one[by]) - Number(other[by]));

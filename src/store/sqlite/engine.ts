@@ -82,7 +82,11 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       database.exec(
         // Pages of 8 KiB waste less space on records of some kilobytes than the default 4. Existing
         // files keep theirs. fullfsync: on macOS, fsync() leaves data in the drive's cache.
-        'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864',
+        `PRAGMA page_size = 8192;
+         PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA fullfsync = ON;
+         PRAGMA journal_size_limit = 67108864`,
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
       migrate(database, path);

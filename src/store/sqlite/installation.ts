@@ -59,7 +59,9 @@ export function ensureInstallationId(connection: SqliteConnection): string {
 function hasOwnTables(database: DatabaseSync): boolean {
   const count = database
     .prepare(
-      "SELECT count(*) AS count FROM sqlite_master WHERE type = 'table' AND name IN ('jobs', 'ledger', 'installation')",
+      `SELECT count(*) AS count
+       FROM sqlite_master
+       WHERE type = 'table' AND name IN ('jobs', 'ledger', 'installation')`,
     )
     .get()!;
   return count.count === 3;

@@ -48,11 +48,7 @@ export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobSt
         const which =
           summary === null ? `state = 'discarding'` : `finished_at IS NOT NULL AND ${visible}`;
         if (!hide(engine, jobId, which)) return false;
-        if (summary !== null)
-          engine.run(
-            `INSERT INTO deleted_jobs (${deletedJobs.columns}) VALUES (${deletedJobs.marks}) ON CONFLICT DO NOTHING`,
-            ...deletedJobs.values(summary),
-          );
+        if (summary !== null) engine.run(insertDeleted, ...deletedJobs.values(summary));
         return true;
       });
       if (isHidden) await finishRemoval(relaxed, jobId);
@@ -73,13 +69,26 @@ export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobSt
   };
 }
 
+const insertDeleted = `
+  INSERT INTO deleted_jobs (${deletedJobs.columns})
+  VALUES (${deletedJobs.marks})
+  ON CONFLICT DO NOTHING
+`;
+
+const pagesOfBatches = 'SELECT sum(page_bytes) FROM batches WHERE job_id = jobs.id';
 /** The counts of an ended job include the bytes of its pages. */
-const pageBytes = `SELECT coalesce(sum(coalesce(counts ->> '$.pages.bytes',
-    (SELECT sum(page_bytes) FROM batches WHERE job_id = jobs.id), 0)), 0) AS bytes
-  FROM jobs WHERE user_id = ? AND pages_until IS NOT NULL AND files_deleted_at IS NULL`;
-const resultBytes = `SELECT coalesce(sum(coalesce(file ->> 'bytes', 0)
-    + (SELECT coalesce(sum(stored_bytes), 0) FROM batches WHERE job_id = jobs.id)), 0) AS bytes
-  FROM jobs WHERE user_id = ? AND files_deleted_at IS NULL`;
+const pageBytes = `
+  SELECT coalesce(sum(coalesce(counts ->> '$.pages.bytes', (${pagesOfBatches}), 0)), 0) AS bytes
+  FROM jobs
+  WHERE user_id = ? AND pages_until IS NOT NULL AND files_deleted_at IS NULL
+`;
+
+const storedOfBatches = 'SELECT coalesce(sum(stored_bytes), 0) FROM batches WHERE job_id = jobs.id';
+const resultBytes = `
+  SELECT coalesce(sum(coalesce(file ->> 'bytes', 0) + (${storedOfBatches})), 0) AS bytes
+  FROM jobs
+  WHERE user_id = ? AND files_deleted_at IS NULL
+`;
 
 /** Hides a job that meets a condition. Returns false if there is none. */
 function hide(
@@ -88,7 +97,10 @@ function hide(
   condition: string,
   ...values: Value[]
 ): boolean {
-  const sql = `UPDATE jobs SET state = 'removing', due_at = NULL, notice_at = NULL WHERE id = ? AND ${condition}`;
+  const sql = `
+    UPDATE jobs SET state = 'removing', due_at = NULL, notice_at = NULL
+    WHERE id = ? AND ${condition}
+  `;
   return engine.run(sql, jobId, ...values) === 1;
 }
 
@@ -180,7 +192,9 @@ function isDraft(engine: SqliteConnection, jobId: string): boolean {
 /** Turns the draft into a job, unless another call did. `written`: batches that must exist. */
 function completeDraft(engine: SqliteConnection, job: Job, written: number): void {
   const { state, count } = engine.get<{ state: string | null; count: number }>(
-    `SELECT (SELECT state FROM jobs WHERE id = ?1) AS state, count(*) AS count FROM batches WHERE job_id = ?1`,
+    `SELECT (SELECT state FROM jobs WHERE id = ?1) AS state, count(*) AS count
+     FROM batches
+     WHERE job_id = ?1`,
     job.id,
   )!;
   if (state !== null && state !== 'writing' && state !== 'removing') return;
@@ -194,7 +208,9 @@ function completeDraft(engine: SqliteConnection, job: Job, written: number): voi
 function insertBatch(engine: SqliteConnection, batch: Batch): void {
   const { units, ...row } = batch;
   const inserted = engine.run(
-    `INSERT INTO batches (${batchMapping.columns}) VALUES (${batchMapping.marks}) ON CONFLICT DO NOTHING`,
+    `INSERT INTO batches (${batchMapping.columns})
+     VALUES (${batchMapping.marks})
+     ON CONFLICT DO NOTHING`,
     ...batchMapping.values({ ...row, total: units.length }),
   );
   if (inserted === 0) return;

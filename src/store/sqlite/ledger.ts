@@ -96,9 +96,14 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     sum: async (userId, since) =>
       engine
         .all<LedgerSum>(
-          `SELECT CAST(created_at / ${dayMs} AS INTEGER) * ${dayMs} AS day, type, sum(amount) AS amount,
+          `SELECT
+             CAST(created_at / ${dayMs} AS INTEGER) * ${dayMs} AS day,
+             type,
+             sum(amount) AS amount,
              count(*) AS entries
-           FROM ledger WHERE user_id = ? AND created_at >= ? GROUP BY 1, 2`,
+           FROM ledger
+           WHERE user_id = ? AND created_at >= ?
+           GROUP BY 1, 2`,
           userId,
           since,
         )
@@ -116,9 +121,15 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
           sum: number;
           entries: number;
         }>(
-          `SELECT u.id AS userId, u.balance, coalesce(sum(l.amount), 0) AS sum, count(l.key) AS entries
+          `SELECT
+             u.id AS userId,
+             u.balance,
+             coalesce(sum(l.amount), 0) AS sum,
+             count(l.key) AS entries
            FROM (SELECT id, balance FROM users WHERE id > ? ORDER BY id LIMIT ${auditChunk}) AS u
-           LEFT JOIN ledger AS l ON l.user_id = u.id GROUP BY u.id ORDER BY u.id`,
+           LEFT JOIN ledger AS l ON l.user_id = u.id
+           GROUP BY u.id
+           ORDER BY u.id`,
           after,
         );
         for (const account of accounts) yield { ...account };

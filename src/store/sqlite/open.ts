@@ -18,7 +18,7 @@ export interface SqliteStoreOptions {
   /** The data file. A missing folder is created. `:memory:` stores nothing. */
   path: string;
   /** Size of the page cache; 8 MiB by default. */
-  cacheBytes?: number;
+  cacheBytes?: number | undefined;
 }
 
 /**

@@ -34,8 +34,10 @@ export function originStore(engine: SqliteConnection): OriginStore {
         const before = row ? (JSON.parse(row.holdings) as Holding[]) : [];
         const { holdings, ...granted } = grant(before, request);
         const pause = engine.get<PauseRow>(
-          `INSERT INTO origins (origin, holdings, held_until) VALUES (?1, ?2, ?3)
-           ON CONFLICT (origin) DO UPDATE SET holdings = ?2, held_until = max(held_until, ?3)
+          `INSERT INTO origins (origin, holdings, held_until)
+           VALUES (?1, ?2, ?3)
+           ON CONFLICT (origin)
+             DO UPDATE SET holdings = ?2, held_until = max(held_until, ?3)
            RETURNING ${columns}`,
           origin,
           JSON.stringify(holdings),
@@ -46,8 +48,11 @@ export function originStore(engine: SqliteConnection): OriginStore {
 
     release: async (holder) => {
       engine.run(
-        `UPDATE origins SET holdings =
-           (SELECT json_group_array(json(value)) FROM json_each(holdings) WHERE value ->> 'holder' <> ?1)
+        `UPDATE origins SET holdings = (
+           SELECT json_group_array(json(value))
+           FROM json_each(holdings)
+           WHERE value ->> 'holder' <> ?1
+         )
          WHERE EXISTS (SELECT 1 FROM json_each(holdings) WHERE value ->> 'holder' = ?1)`,
         holder,
       );
@@ -55,8 +60,14 @@ export function originStore(engine: SqliteConnection): OriginStore {
 
     expire: async (before, limit) =>
       engine.run(
-        `DELETE FROM origins WHERE origin IN (SELECT origin FROM origins
-           WHERE next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1 LIMIT ?2)`,
+        `DELETE FROM origins WHERE origin IN (
+           SELECT origin FROM origins
+           WHERE next_free < ?1
+             AND held_until < ?1
+             AND paused_until < ?1
+             AND since < ?1
+           LIMIT ?2
+         )`,
         before,
         limit,
       ),
@@ -67,9 +78,15 @@ export function originStore(engine: SqliteConnection): OriginStore {
       engine.write(() => {
         const written = engine.run(
           `INSERT INTO origins (origin, revision, paused_until, reason, failures, since, probing)
-           SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE ?2 = 1 OR EXISTS (SELECT 1 FROM origins WHERE origin = ?1)
+           SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+           WHERE ?2 = 1 OR EXISTS (SELECT 1 FROM origins WHERE origin = ?1)
            ON CONFLICT (origin) DO UPDATE SET
-             revision = ?2, paused_until = ?3, reason = ?4, failures = ?5, since = ?6, probing = ?7
+             revision = ?2,
+             paused_until = ?3,
+             reason = ?4,
+             failures = ?5,
+             since = ?6,
+             probing = ?7
              WHERE revision = ?2 - 1`,
           origin,
           revision,
@@ -84,7 +101,9 @@ export function originStore(engine: SqliteConnection): OriginStore {
 
     discardTimes: async (origin, latest, now) => {
       engine.run(
-        `UPDATE origins SET next_free = iif(next_free > ?2, ?4, next_free), revision = revision + (paused_until > ?3),
+        `UPDATE origins SET
+           next_free = iif(next_free > ?2, ?4, next_free),
+           revision = revision + (paused_until > ?3),
            paused_until = iif(paused_until > ?3, ?4, paused_until)
          WHERE origin = ?1 AND (next_free > ?2 OR paused_until > ?3)`,
         origin,

@@ -15,8 +15,14 @@ import { mapWhole } from './sql.ts';
 /** Maximum complete batches in memory. */
 const readChunk = 20;
 
-const sums = `sum(total), sum(success), sum(failed), count(*),
-  count(*) FILTER (WHERE state = 'done' AND success > 0), count(*) FILTER (WHERE state = 'done' AND success = 0)`;
+const sums = `
+  sum(total),
+  sum(success),
+  sum(failed),
+  count(*),
+  count(*) FILTER (WHERE state = 'done' AND success > 0),
+  count(*) FILTER (WHERE state = 'done' AND success = 0)
+`;
 const countsOfJob = `SELECT ${sums} FROM batches WHERE job_id = ? GROUP BY job_id`;
 const counts = {
   read: (row: readonly Value[]) => {
@@ -57,11 +63,18 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
     countInFlight: async (jobIds, now) =>
       inFlightByJob(
         engine.all<InFlightCount>(
-          `SELECT job_id AS jobId, region,
-             count(*) FILTER (WHERE state <> 'queued' OR not_before IS NULL OR not_before <= ?1) AS batches,
+          `SELECT
+             job_id AS jobId,
+             region,
+             count(*) FILTER (
+               WHERE state <> 'queued' OR not_before IS NULL OR not_before <= ?1
+             ) AS batches,
              count(*) FILTER (WHERE state = 'queued' AND not_before > ?1) AS deferred
-           FROM batches WHERE job_id IN (SELECT value FROM json_each(?2))
-             AND state <> 'done' AND state IN ('queued', 'claimed') GROUP BY job_id, region`,
+           FROM batches
+           WHERE job_id IN (SELECT value FROM json_each(?2))
+             AND state <> 'done'
+             AND state IN ('queued', 'claimed')
+           GROUP BY job_id, region`,
           now,
           JSON.stringify(jobIds),
         ),
@@ -83,13 +96,25 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
     countBacklog: async (now) =>
       engine
         .all<Backlog>(
-          `SELECT market, lane, count(*) FILTER (WHERE state = 'queued') AS queued,
+          `SELECT
+             market,
+             lane,
+             count(*) FILTER (WHERE state = 'queued') AS queued,
              count(*) FILTER (WHERE state = 'claimed') AS claimed,
-             min(max(queued_at, coalesce(not_before, 0))) FILTER
-               (WHERE state = 'queued' AND queued_at <= ?1 AND (not_before IS NULL OR not_before <= ?1)) AS dueAt
-           FROM (SELECT market, lane, state, queued_at, not_before FROM batches WHERE state = 'queued'
-             UNION ALL SELECT market, lane, state, NULL, NULL FROM batches WHERE state = 'claimed')
-           GROUP BY market, lane ORDER BY market, lane`,
+             min(max(queued_at, coalesce(not_before, 0))) FILTER (
+               WHERE state = 'queued'
+                 AND queued_at <= ?1
+                 AND (not_before IS NULL OR not_before <= ?1)
+             ) AS dueAt
+           FROM (
+             SELECT market, lane, state, queued_at, not_before
+             FROM batches WHERE state = 'queued'
+             UNION ALL
+             SELECT market, lane, state, NULL, NULL
+             FROM batches WHERE state = 'claimed'
+           )
+           GROUP BY market, lane
+           ORDER BY market, lane`,
           now,
         )
         .map((row) => ({ ...row })),

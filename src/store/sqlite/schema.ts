@@ -6,20 +6,44 @@ import { createTable } from './tables.ts';
 /** Tables with queries of their own. Large values are in the last column or in a separate table. */
 const ownTables = `
   CREATE TABLE ledger (
-    key TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES users (id), amount INTEGER NOT NULL,
-    type TEXT NOT NULL, job_id TEXT, note TEXT NOT NULL, created_at REAL NOT NULL,
+    key TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL REFERENCES users (id),
+    amount INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    job_id TEXT,
+    note TEXT NOT NULL,
+    created_at REAL NOT NULL,
     key_id TEXT
   ) STRICT;
   CREATE INDEX ledger_by_user ON ledger (user_id, created_at, key);
   CREATE INDEX ledger_by_time ON ledger (created_at, key);
 
   CREATE TABLE batches (
-    id TEXT PRIMARY KEY, job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, seq INTEGER NOT NULL,
-    market TEXT NOT NULL, region TEXT NOT NULL, lane TEXT NOT NULL, total INTEGER NOT NULL,
-    success INTEGER NOT NULL, failed INTEGER NOT NULL, stored_bytes INTEGER NOT NULL,
+    id TEXT PRIMARY KEY,
+    job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    market TEXT NOT NULL,
+    region TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    total INTEGER NOT NULL,
+    success INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    stored_bytes INTEGER NOT NULL,
     page_bytes INTEGER GENERATED ALWAYS AS (pages ->> 'bytes') STORED,
-    state TEXT NOT NULL, attempt INTEGER NOT NULL, queued_at REAL, published_at REAL, lease_until REAL, not_before REAL, ended_at REAL,
-    wait TEXT, stalled_claims INTEGER NOT NULL, isolated TEXT, file TEXT, pages TEXT, segments TEXT NOT NULL, outcomes TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    queued_at REAL,
+    published_at REAL,
+    lease_until REAL,
+    not_before REAL,
+    ended_at REAL,
+    wait TEXT,
+    stalled_claims INTEGER NOT NULL,
+    isolated TEXT,
+    file TEXT,
+    pages TEXT,
+    segments TEXT NOT NULL,
+    outcomes TEXT NOT NULL,
     UNIQUE (job_id, seq)
   ) STRICT;
   CREATE INDEX batches_pending ON batches (job_id, state, seq) WHERE state <> 'done';
@@ -29,18 +53,28 @@ const ownTables = `
   CREATE INDEX batches_published ON batches (published_at) WHERE state = 'queued';
 
   CREATE TABLE batch_units (
-    batch_id TEXT PRIMARY KEY REFERENCES batches (id) ON DELETE CASCADE, units TEXT NOT NULL
+    batch_id TEXT PRIMARY KEY REFERENCES batches (id) ON DELETE CASCADE,
+    units TEXT NOT NULL
   ) STRICT;
 
   CREATE TABLE unit_keys (
-    job_id TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (job_id, key, seq)
+    job_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (job_id, key, seq)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE origins (
-    origin TEXT PRIMARY KEY, next_free REAL NOT NULL DEFAULT 0,
-    revision INTEGER NOT NULL DEFAULT 0, paused_until REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '',
-    failures INTEGER NOT NULL DEFAULT 0, since REAL NOT NULL DEFAULT 0, probing INTEGER NOT NULL DEFAULT 0,
-    held_until REAL NOT NULL DEFAULT 0, holdings TEXT NOT NULL DEFAULT '[]'
+    origin TEXT PRIMARY KEY,
+    next_free REAL NOT NULL DEFAULT 0,
+    revision INTEGER NOT NULL DEFAULT 0,
+    paused_until REAL NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT '',
+    failures INTEGER NOT NULL DEFAULT 0,
+    since REAL NOT NULL DEFAULT 0,
+    probing INTEGER NOT NULL DEFAULT 0,
+    held_until REAL NOT NULL DEFAULT 0,
+    holdings TEXT NOT NULL DEFAULT '[]'
   ) STRICT;
 
   CREATE TABLE void_ledger_keys (key TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;
@@ -74,7 +108,8 @@ export function migrate(database: DatabaseSync, path: string, steps = migrations
     try {
       // Another process may have migrated the file while this one waited for the lock.
       const found = version();
-      for (const step of found === 0 ? steps.slice(0, 1) : steps.slice(found)) database.exec(step);
+      const missing = found === 0 ? steps.slice(0, 1) : steps.slice(found);
+      for (const step of missing) database.exec(step);
       database.exec(`PRAGMA user_version = ${steps.length}; COMMIT`);
     } catch (thrown) {
       database.exec('ROLLBACK');
