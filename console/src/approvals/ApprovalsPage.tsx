@@ -149,7 +149,7 @@ export function ApprovalsPage() {
       <ReasonModal
         opened={toReject.length > 0}
         title={toReject.length === 1 ? 'Reject this job?' : `Reject ${toReject.length} jobs?`}
-        description={`${toReject.length === 1 ? 'It' : 'They'} will not run and nothing is charged. The user sees the reason.`}
+        description={rejectionText(toReject.length)}
         confirm="Reject"
         busy={busy}
         close={() => setToReject([])}
@@ -222,4 +222,9 @@ function UnitsDrawer({ job, close }: { job: Job | null; close: () => void }) {
       {displayedJob && <UnitsTable jobId={displayedJob.jobId} inputs />}
     </Drawer>
   );
+}
+
+function rejectionText(count: number): string {
+  const jobs = count === 1 ? 'It' : 'They';
+  return `${jobs} will not run and nothing is charged. The user sees the reason.`;
 }

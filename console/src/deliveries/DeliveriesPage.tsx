@@ -28,7 +28,8 @@ export function DeliveriesPage() {
               color: 'yellow',
               title: 'No recipients',
               message:
-                'Set GLEANER_OPERATOR_WEBHOOK_URL or an operator email address in the configuration.',
+                'Set GLEANER_OPERATOR_WEBHOOK_URL or an ' +
+                'operator email address in the configuration.',
             });
             return null;
           }}

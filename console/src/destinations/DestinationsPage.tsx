@@ -133,7 +133,9 @@ function DestinationActions({
         request={{ destinationId }}
         question={{
           title: `Delete ${name}?`,
-          text: 'Its secrets are deleted, and deliveries that are not complete fail. Files that were delivered remain.',
+          text:
+            'Its secrets are deleted, and deliveries that are not complete fail. ' +
+            'Files that were delivered remain.',
           confirm: 'Delete destination',
         }}
         done="Destination deleted."

@@ -28,7 +28,9 @@ const columns: ListColumn<TrackedItem>[] = [
 ];
 
 const emptyText = 'Submit a job with "Track changes" to follow its items.';
-const testEmptyText = `${emptyText} On test data, the price of the Amazon product B0GLN01920 changes every ten seconds.`;
+const testEmptyText =
+  `${emptyText} On test data, the price of the Amazon ` +
+  'product B0GLN01920 changes every ten seconds.';
 
 /** Items of the caller's tracked jobs, the latest change first. */
 export function HistoryPage() {

@@ -119,13 +119,12 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
   const { data } = useQuery(PriceService.method.getPriceList, {});
   const { market, region, series } = form.values;
   const prices = data?.prices ?? [];
-  const markets = [
-    ...new Set([...prices.map((price) => price.market), ...(market ? [market] : [])]),
-  ];
-  const regions = prices
-    .filter((price) => price.market === market)
-    .flatMap((price) => price.regions);
-  const regionChoices = [...new Set([...regions, ...(region ? [region] : [])])].toSorted();
+  const markets = new Set(prices.map((price) => price.market));
+  if (market !== '') markets.add(market);
+  const ofMarket = prices.filter((price) => price.market === market);
+  const regions = new Set(ofMarket.flatMap((price) => price.regions));
+  if (region !== '') regions.add(region);
+  const regionChoices = [...regions].toSorted();
   const allSeries = useSeries(series);
   return (
     <>
@@ -133,7 +132,7 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
         label="Marketplace"
         data={[
           { value: '', label: 'All marketplaces' },
-          ...markets.map((value) => ({ value, label: marketTitle(value) })),
+          ...Array.from(markets, (value) => ({ value, label: marketTitle(value) })),
         ]}
         {...form.getInputProps('market')}
         onChange={({ currentTarget: { value } }) => form.setValues({ market: value, region: '' })}

@@ -15,7 +15,8 @@ interface ValueChartProps {
 export function ValueChart({ label, points, format }: ValueChartProps) {
   const rows = points.map(({ at, value }) => ({ at, [label]: value }));
   const [first, last] = [points[0]!, points.at(-1)!];
-  const words = `${label} from ${format(first.value)} on ${formatLocalTime(new Date(first.at))} to ${format(last.value)}`;
+  const start = formatLocalTime(new Date(first.at));
+  const words = `${label} from ${format(first.value)} on ${start} to ${format(last.value)}`;
   const ticks = dateTicks(first.at, last.at);
   const isConstant = points.every(({ value }) => value === first.value);
   return (

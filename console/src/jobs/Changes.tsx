@@ -44,7 +44,10 @@ const columns: ListColumn<ItemChange>[] = [
 /** Describes the counts of a comparison. */
 function countsText(counts: ChangeCounts | undefined): string {
   const { new: fresh = 0, changed = 0, missing = 0, back = 0, unchanged = 0 } = counts ?? {};
-  return `${fresh} new, ${changed} changed, ${missing} missing, ${back} back again, ${unchanged} unchanged`;
+  return (
+    `${fresh} new, ${changed} changed, ${missing} missing, ` +
+    `${back} back again, ${unchanged} unchanged`
+  );
 }
 
 const isCompared = (status: string) => status === 'processing' || status === 'done';

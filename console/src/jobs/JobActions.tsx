@@ -49,9 +49,13 @@ const isPast = (at: Timestamp) => timestampMs(at) <= Date.now();
 function Reread({ job: { jobId, total, keptPages } }: { job: Job }) {
   const operator = useSession().role === 'operator';
   const navigate = useNavigate();
+  const pages = formatCount(keptPages?.kept ?? 0);
+  const payer = operator ? ', charged to its owner' : '';
   const text = [
-    `This creates a new job with the ${formatUnits(total)} of this one. It reads the ${formatCount(keptPages?.kept ?? 0)} kept pages`,
-    `with the current readers, at the price of reused results${operator ? ', charged to its owner' : ''}. No page is fetched.`,
+    `This creates a new job with the ${formatUnits(total)} of this one.`,
+    `It reads the ${pages} kept pages with the current readers,`,
+    `at the price of reused results${payer}.`,
+    'No page is fetched.',
   ].join(' ');
   return (
     <ConfirmButton

@@ -137,21 +137,24 @@ function RetryButton({ job }: { job: Job }) {
     .reduce((sum, group) => sum + group.units, 0);
   if (units === 0) return null;
   const isNotRun = job.failed === job.notRun;
+  const reason = isNotRun ? 'did not run' : 'failed';
+  const cost = counted(units * job.unitPrice, 'credit');
+  const payer = role === 'operator' ? ', charged to its owner' : '';
+  const sentences = [
+    `This creates a new job with the ${formatUnits(units)} that ${reason}, for ${cost}${payer}.`,
+  ];
   const leftOut = job.failed - units;
-  const text = [
-    `This creates a new job with the ${formatUnits(units)} that ${isNotRun ? 'did not run' : 'failed'},`,
-    `for ${counted(units * job.unitPrice, 'credit')}${role === 'operator' ? ', charged to its owner' : ''}.`,
-    leftOut > 0
-      ? `${formatUnits(leftOut)} would fail again and ${leftOut === 1 ? 'is' : 'are'} left out.`
-      : '',
-  ].join(' ');
+  if (leftOut > 0) {
+    const are = leftOut === 1 ? 'is' : 'are';
+    sentences.push(`${formatUnits(leftOut)} would fail again and ${are} left out.`);
+  }
   return (
     <ConfirmButton
       call={JobService.method.retryJob}
       request={{ jobId: job.jobId }}
       question={{
         title: isNotRun ? 'Resubmit units?' : 'Retry failed units?',
-        text,
+        text: sentences.join(' '),
         confirm: isNotRun ? 'Resubmit' : 'Retry',
         isHarmless: true,
       }}

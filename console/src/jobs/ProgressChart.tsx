@@ -39,7 +39,9 @@ export function ProgressChart({ job }: { job: Job }) {
   const begin = points[0]!.ms;
   const rows = points.map((point) => ({ ...point, after: (point.ms - begin) / 1000 }));
   const failures = last.Failed > 0 ? [{ name: 'Failed', color: 'red.6' }] : [];
-  const label = `${last.Succeeded} succeeded and ${last.Failed} failed after ${formatDuration(last.ms - begin)}`;
+  const label =
+    `${last.Succeeded} succeeded and ${last.Failed} ` +
+    `failed after ${formatDuration(last.ms - begin)}`;
   return (
     <div role="img" aria-label={`Progress over time: ${label}`}>
       <AreaChart

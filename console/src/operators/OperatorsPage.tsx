@@ -17,6 +17,7 @@ import { useList } from '../ui/list/useList.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { Moment } from '../ui/time/Moment.tsx';
+import { validateName } from '../ui/validate-name.ts';
 
 /** Operators with their API keys. */
 export function OperatorsPage() {
@@ -62,8 +63,7 @@ export function NewOperatorModal({ opened, close }: { opened: boolean; close: ()
   const form = useForm({
     initialValues: { name: '' },
     validate: {
-      name: (value) =>
-        /^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.',
+      name: validateName,
     },
   });
   const { run, busy } = useAction(

@@ -75,6 +75,7 @@ export function summarizeOrigins(origins: readonly Origin[], nowMs: number) {
   const note =
     requests === 0
       ? 'No requests in the last hour'
-      : `${formatPercent(failedShare + refusedShare)} of ${counted(requests, 'request')} failed or were blocked`;
+      : `${formatPercent(failedShare + refusedShare)} of ` +
+        `${counted(requests, 'request')} failed or were blocked`;
   return { paused, note };
 }

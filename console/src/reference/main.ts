@@ -102,7 +102,8 @@ function callNodes(api: ApiDocument, call: ApiCall): Node[] {
     isRequired: false,
     text: description,
   }));
-  const trial = `docs/try${isOperator ? '?api=operator' : ''}#api/tag/${slug(call.tags[0]!)}/${call.verb}${call.path}`;
+  const query = isOperator ? '?api=operator' : '';
+  const trial = `docs/try${query}#api/tag/${slug(call.tags[0]!)}/${call.verb}${call.path}`;
   return [
     ...blockNodes(call.description),
     ...codeBlock('curl', () => curlOf(api, call, apiKey)),

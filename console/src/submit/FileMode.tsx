@@ -1,5 +1,5 @@
 import { Code, Stack, Text } from '@mantine/core';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
 import { fileOf, sharedTexts } from '../ui/request/draft.ts';
 import type { ListShape, RequestShape } from '../ui/request/fields.ts';
@@ -8,6 +8,7 @@ import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from '../ui/req
 import { Fields } from './Field.tsx';
 import { FileDrop, FileProblems, TemplateButton } from './FileDrop.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
+import { useFileBytes } from './useFileBytes.ts';
 
 const noTable: ParsedCsv = { units: [], problems: [], ignored: [] };
 
@@ -35,26 +36,18 @@ export function FileMode({
   submit,
 }: ModeProps & { list: ListShape }) {
   const [file, setFile] = useState(() => fileOf(shape, draft));
-  const [bytes, setBytes] = useState<Uint8Array | null>(null);
   const [own, setOwn] = useState<FieldTexts>(() => sharedTexts(shape, draft));
   const [rejection, setRejection] = useState('');
   const chooseFile = (chosen: File) => {
     setRejection('');
-    setBytes(null);
     setFile(chosen);
   };
-  useEffect(() => {
-    let isCurrent = true;
-    void file?.arrayBuffer().then((buffer) => isCurrent && setBytes(new Uint8Array(buffer)));
-    return () => {
-      isCurrent = false;
-    };
-  }, [file]);
+  const bytes = useFileBytes(file);
   const table = useMemo(
     () => (bytes === null ? noTable : parseCsv(bytes, jobType, list, fillsOf(shape))),
     [bytes, jobType, list, shape],
   );
-  const problems = [...(rejection === '' ? [] : [rejection]), ...table.problems];
+  const problems = rejection === '' ? table.problems : [rejection, ...table.problems];
   const { units } = table;
   const shared = sharedOfFile(shape, units);
   const ready =

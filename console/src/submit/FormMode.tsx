@@ -72,20 +72,17 @@ function lackingIn(shape: RequestShape, { own, units }: Values): string[] {
 /** Returns the values of a draft; for one without units that the form can show, a blank row. */
 function initialValues(shape: RequestShape, draft: Draft): Values {
   const { row } = formLayout(shape);
-  const rows =
-    row === null || !fitsForm(shape, draft)
-      ? []
-      : draft.units.map((unit) => ({ ...blankRow(row), ...valuesIn(row, unit) }));
-  return {
-    own: sharedTexts(shape, draft),
-    units: row !== null && rows.length === 0 ? [blankRow(row)] : rows,
-  };
+  const own = sharedTexts(shape, draft);
+  if (row === null) return { own, units: [] };
+  if (draft.units.length === 0 || !fitsForm(shape, draft)) return { own, units: [blankRow(row)] };
+  const units = draft.units.map((unit) => ({ ...blankRow(row), ...valuesIn(row, unit) }));
+  return { own, units };
 }
 
-const valuesIn = (fields: readonly FieldShape[], unit: FieldTexts | string): FieldTexts =>
-  typeof unit === 'string'
-    ? {}
-    : Object.fromEntries(fields.map(({ name }) => [name, unit[name] ?? '']));
+function valuesIn(fields: readonly FieldShape[], unit: FieldTexts | string): FieldTexts {
+  if (typeof unit === 'string') return {};
+  return Object.fromEntries(fields.map(({ name }) => [name, unit[name] ?? '']));
+}
 
 const bodyText = (shape: RequestShape, own: FieldTexts, units: readonly FieldTexts[]): string =>
   JSON.stringify(buildBody(shape, own, expandRows(shape, own, units)));
@@ -127,9 +124,14 @@ export function FormMode({
   const form = useValues(shape, draft, formName);
   const { own, units } = form.values;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
-  const sharedError = (name: string) =>
-    errorOf(`own.${name}`, name) ??
-    Object.entries(problems).find(([path]) => list && isUnitField(path, list.name, name))?.[1];
+  const sharedError = (name: string) => {
+    const error = errorOf(`own.${name}`, name);
+    if (error !== undefined || !list) return error;
+    const unitProblem = Object.entries(problems).find(([path]) =>
+      isUnitField(path, list.name, name),
+    );
+    return unitProblem?.[1];
+  };
   const body = form.isValid() ? bodyText(shape, own, units) : null;
   const isFull = units.length >= Math.min(maxRows, list?.max ?? 1);
   const addRow = () => {
@@ -252,17 +254,19 @@ function moveOrSubmit(
  */
 function draftOfRows({ list }: RequestShape, own: FieldTexts, rows: readonly FieldTexts[]): Draft {
   const names = namesOf(list?.fields ?? []);
-  const ofUnits = Object.fromEntries(Object.entries(own).filter(([name]) => names.includes(name)));
-  const units = rows
-    .map((row) =>
-      Object.fromEntries(names.flatMap((name) => (row[name] ? [[name, row[name]]] : []))),
-    )
-    .filter((row) => Object.keys(row).length > 0)
-    .map((row) => ({ ...ofUnits, ...row }));
-  const sharedTexts = Object.fromEntries(
-    Object.entries(own).filter(([name]) => !names.includes(name)),
-  );
-  return { ...emptyDraft, own: sharedTexts, units };
+  const ofUnits: Record<string, string> = {};
+  const shared: Record<string, string> = {};
+  for (const [name, text] of Object.entries(own)) {
+    if (names.includes(name)) ofUnits[name] = text;
+    else shared[name] = text;
+  }
+  const units: FieldTexts[] = [];
+  for (const row of rows) {
+    const setNames = names.filter((name) => row[name]);
+    const texts = Object.fromEntries(setNames.map((name) => [name, row[name]!]));
+    if (setNames.length > 0) units.push({ ...ofUnits, ...texts });
+  }
+  return { ...emptyDraft, own: shared, units };
 }
 
 /** Returns a new row, with the choices of the last one, such as its country. */

@@ -98,8 +98,10 @@ function OnlyInput({ value, change, texts }: OptionInputProps) {
 /** Rows with the minimum fill of fields. */
 function HoldInput({ value, change, error }: OptionInputProps) {
   const rows = readHold(value);
-  const set = (index: number, part: Partial<HoldRow>) =>
-    change(writeHold(rows.map((row, at) => (at === index ? { ...row, ...part } : row))));
+  const set = (index: number, part: Partial<HoldRow>) => {
+    const row = { ...rows[index]!, ...part };
+    change(writeHold(rows.with(index, row)));
+  };
   return (
     <Input.Wrapper
       role="group"
@@ -130,7 +132,7 @@ function HoldInput({ value, change, error }: OptionInputProps) {
             />
             <RemoveButton
               label={`Remove field ${index + 1}`}
-              onClick={() => change(writeHold(rows.filter((_row, at) => at !== index)))}
+              onClick={() => change(writeHold(rows.toSpliced(index, 1)))}
             />
           </Group>
         ))}

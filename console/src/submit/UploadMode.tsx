@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
 import { type FieldTexts, parseValues } from '../ui/request/body.ts';
 import { fileOf, sharedTexts } from '../ui/request/draft.ts';
@@ -7,21 +7,14 @@ import { checkCsv } from '../ui/request/table.ts';
 import { Fields } from './Field.tsx';
 import { FileDrop, FileProblems, TemplateButton } from './FileDrop.tsx';
 import { type ModeProps, SubmitBar } from './SubmitBar.tsx';
+import { useFileBytes } from './useFileBytes.ts';
 
 /** Uploads a file, for job types that take one. */
 export function UploadMode({ jobType, shape, draft, busy, submit }: ModeProps<FormData>) {
   const [file, setFile] = useState(() => fileOf(shape, draft));
   const [texts, setTexts] = useState<FieldTexts>(() => sharedTexts(shape, draft));
-  const [bytes, setBytes] = useState<Uint8Array | null>(null);
   const [rejection, setRejection] = useState('');
-  useEffect(() => {
-    let isCurrent = true;
-    setBytes(null);
-    void file?.arrayBuffer().then((buffer) => isCurrent && setBytes(new Uint8Array(buffer)));
-    return () => {
-      isCurrent = false;
-    };
-  }, [file]);
+  const bytes = useFileBytes(file);
   const { rows, problems } = useMemo(
     () => (bytes === null ? { rows: null, problems: [] } : checkCsv(bytes, jobType, texts)),
     [bytes, jobType, texts],

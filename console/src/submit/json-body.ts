@@ -8,15 +8,19 @@ import { formLayout } from '../ui/request/form-layout.ts';
 export function bodyTemplate(shape: RequestShape): string {
   const { fields, list } = shape;
   const { shared, row } = formLayout(shape);
-  const empty = (all: RequestShape['fields']) =>
-    Object.fromEntries(all.filter(({ required }) => required).map(({ name }) => [name, '']));
-  const isOwn = ({ name }: { name: string }) => fields.some((field) => field.name === name);
-  const unit = row ? { ...empty(row), ...empty(shared.filter((field) => !isOwn(field))) } : '';
-  return JSON.stringify(
-    { ...empty(shared.filter(isOwn)), ...(list ? { [list.name]: [unit] } : {}) },
-    null,
-    2,
-  );
+  const ownNames = new Set(fields.map(({ name }) => name));
+  const body: Record<string, unknown> = {};
+  const sharedUnitFields: Record<string, unknown> = {};
+  for (const { name, required } of shared) {
+    const target = ownNames.has(name) ? body : sharedUnitFields;
+    if (required) target[name] = '';
+  }
+  if (list) {
+    const rowFields = (row ?? []).filter(({ required }) => required);
+    const unit = Object.fromEntries(rowFields.map(({ name }) => [name, '']));
+    body[list.name] = [row ? { ...unit, ...sharedUnitFields } : ''];
+  }
+  return JSON.stringify(body, null, 2);
 }
 
 export function isJson(text: string): boolean {

@@ -26,7 +26,8 @@ export function linesOf(shape: RequestShape, list: ListShape, draft: Draft): str
 /** Returns how the lines of a list are read: its own field first, then the others. */
 export function readerOptions(shape: RequestShape, { fields }: ListShape) {
   const own = (formLayout(shape).row ?? []).map(({ name }) => name);
-  const otherNames = (fields ?? []).map(({ name }) => name).filter((name) => !own.includes(name));
+  const names = (fields ?? []).map(({ name }) => name);
+  const otherNames = names.filter((name) => !own.includes(name));
   return { fills: unitFills(shape, {}), order: [...own, ...otherNames] };
 }
 

@@ -180,7 +180,9 @@ function DeleteUserButton({ user }: { user: Account }) {
       request={{ userId: user.id }}
       question={{
         title: `Delete ${user.name}?`,
-        text: 'This removes the name, email address, API keys, jobs, and files, and cannot be undone. The ledger is kept without notes.',
+        text:
+          'This removes the name, email address, API keys, jobs, and files, ' +
+          'and cannot be undone. The ledger is kept without notes.',
         confirm: 'Delete user',
       }}
       done="User deleted. Jobs and files are removed within minutes."

@@ -18,6 +18,7 @@ import { useAddressFilter, useList } from '../ui/list/useList.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
+import { validateName } from '../ui/validate-name.ts';
 
 const columns: ListColumn<Account>[] = [
   {
@@ -98,8 +99,7 @@ export function NewUserModal({ opened, close }: { opened: boolean; close: () => 
   const form = useForm({
     initialValues: { name: '', email: '' },
     validate: {
-      name: (value) =>
-        /^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.',
+      name: validateName,
       email: (value) => (value.trim().length <= 320 ? null : 'Enter at most 320 characters.'),
     },
   });

@@ -97,7 +97,9 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
           request={{}}
           question={{
             title: 'Rotate the signing secret?',
-            text: 'Messages are signed with both secrets for 24 hours, so that you can update your program.',
+            text:
+              'Messages are signed with both secrets for 24 hours, ' +
+              'so that you can update your program.',
             confirm: 'Rotate secret',
             isHarmless: true,
           }}

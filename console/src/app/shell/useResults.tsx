@@ -46,8 +46,9 @@ function useJobResults(term: string, isEnabled: boolean): Result[] {
   // searched here.
   const { jobs: latestJobs } = useJobs(emptyFilter, 100, { enabled: isEnabled && isUser });
   if (!isEnabled) return [];
-  const jobs = [...namedJobs, ...latestJobs.filter((job) => isMatch(term, job))];
-  return [...new Map(jobs.map((job) => [job.jobId, job])).values()].map((job) => ({
+  const matchingJobs = latestJobs.filter((job) => isMatch(term, job));
+  const jobsById = new Map([...namedJobs, ...matchingJobs].map((job) => [job.jobId, job]));
+  return Array.from(jobsById.values(), (job) => ({
     to: `/jobs/${job.jobId}`,
     label: jobTitle(job),
     description: [formatJobStatus(job), job.userName, shortId(job.jobId)]

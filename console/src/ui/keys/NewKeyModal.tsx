@@ -19,6 +19,7 @@ import { FormModal } from '../actions/FormModal.tsx';
 import { CopyTextButton } from '../CodeBlock.tsx';
 import { fieldErrors } from '../errors/describe.ts';
 import { type AccountRole, useSession } from '../session/session.ts';
+import { validateName } from '../validate-name.ts';
 
 const dayMs = 86_400_000;
 const lifetimes = [
@@ -78,8 +79,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
       scopes: (value) =>
         owner === 'operator' || value.length > 0 ? null : 'Select what the key may do.',
       ceiling: (value) => (/^\d{0,12}$/.test(value) ? null : 'Enter a whole number of credits.'),
-      name: (value) =>
-        /^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.',
+      name: validateName,
     },
   });
   const done = () => {

@@ -132,7 +132,11 @@ function ReadKeptPages({ market }: { market: string }) {
       }
       question={{
         title: 'Read kept pages again?',
-        text: `This creates a new job that reads the ${counted(job?.keptPages?.kept ?? 0, 'kept page')} of the latest job on ${marketTitle(market)} with the current readers, charged to its owner. Its details show what differs.`,
+        text:
+          'This creates a new job that reads the ' +
+          `${counted(job?.keptPages?.kept ?? 0, 'kept page')} of the ` +
+          `latest job on ${marketTitle(market)} with the current readers, ` +
+          'charged to its owner. Its details show what differs.',
         confirm: 'Read again',
         isHarmless: true,
       }}

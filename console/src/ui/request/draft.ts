@@ -41,10 +41,10 @@ export function draftOf(
 ): Draft {
   // Requests name the region `country`, `region`, or `site`. Fields that a request lacks are left
   // out later.
-  const placeTexts = (parameterGroup: string): FieldTexts =>
-    parameterGroup === ''
-      ? {}
-      : { country: parameterGroup, region: parameterGroup, site: parameterGroup };
+  const placeTexts = (code: string): FieldTexts => {
+    if (code === '') return {};
+    return { country: code, region: code, site: code };
+  };
   const inputs = units.map((unit) => ({
     ...placeTexts(unit.region || region),
     ...textsOf(JSON.parse(unit.input) as object),
@@ -56,10 +56,11 @@ export function draftOf(
   };
 }
 
-const optionTexts = (options: SubmitOptions | undefined): FieldTexts =>
-  options
-    ? textsOf(toJson(SubmitOptionsSchema, options, { useProtoFieldName: true }) as object)
-    : {};
+function optionTexts(options: SubmitOptions | undefined): FieldTexts {
+  if (options === undefined) return {};
+  const values = toJson(SubmitOptionsSchema, options, { useProtoFieldName: true });
+  return textsOf(values as object);
+}
 
 /** Returns the draft of the JSON text of a schedule's request, the reverse of requestTextOf(). */
 export function draftOfRequest(
@@ -79,13 +80,18 @@ export function draftOfRequest(
   };
 }
 
+/** Returns the text of a unit's field; '' for a unit that is a string. */
+const textIn = (unit: FieldTexts | string, name: string): string =>
+  typeof unit === 'string' ? '' : (unit[name] ?? '');
+
 /**
  * Returns the value that all units have in a field, or that of the request; null if the units
  * differ.
  */
 export function sharedText(name: string, { own, units }: Draft): string | null {
-  const values = new Set(units.map((unit) => (typeof unit === 'string' ? '' : (unit[name] ?? ''))));
-  return values.size > 1 ? null : own[name] || [...values][0] || '';
+  const [first = '', ...otherValues] = new Set(units.map((unit) => textIn(unit, name)));
+  if (otherValues.length > 0) return null;
+  return own[name] || first;
 }
 
 /**

@@ -72,7 +72,9 @@ export function parseList(
   if (result instanceof UnitsError) return refusedList(result.problems.map(listProblem));
   const { units, lines, ignored } = result;
   if (units.length > list.max) {
-    const message = `The list has ${formatUnits(units.length)}. Submit at most ${formatCount(list.max)} at once.`;
+    const message =
+      `The list has ${formatUnits(units.length)}. ` +
+      `Submit at most ${formatCount(list.max)} at once.`;
     return refusedList([{ message }]);
   }
   return {
