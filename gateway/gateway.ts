@@ -252,12 +252,14 @@ function serverOf(endpoint: ServedEndpoint, serving: Serving): Serve {
     const url = exchange.request.url!;
     const params = url.includes('?') ? new URLSearchParams(url.slice(url.indexOf('?') + 1)) : null;
     const isExport = params !== null && exportParams.some((name) => params.has(name));
-    return (isExport ? serveExport : serve)(exchange, ...rest);
+    return isExport ? serveExport(exchange, ...rest) : serve(exchange, ...rest);
   };
 }
 
 function withoutVerb(segments: readonly string[], { verb }: Template): readonly string[] {
-  return verb === '' ? segments : segments.with(-1, segments.at(-1)!.slice(0, -verb.length - 1));
+  if (verb === '') return segments;
+  const last = segments.at(-1)!;
+  return segments.with(-1, last.slice(0, -verb.length - 1));
 }
 
 async function serve(route: Route, exchange: Exchange, segments: readonly string[]): Promise<void> {

@@ -22,7 +22,7 @@ export interface ErrorParts {
   problems?: readonly FieldProblem[];
   quota?: Quota;
   retryAfterMs?: number;
-  requestId?: string;
+  requestId?: string | undefined;
   cause?: unknown;
 }
 

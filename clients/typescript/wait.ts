@@ -6,7 +6,7 @@ import { type ClientClock, isTransient } from './transport.ts';
 /** Options of GleanerClient.wait(). */
 export interface WaitOptions extends CallOptions {
   /** Called with the first state of the job and after every observed change. */
-  onProgress?: (job: Job) => void;
+  onProgress?: ((job: Job) => void) | undefined;
   /** Milliseconds after which the call returns the job in its current state. Default: never. */
   timeoutMs?: number;
 }

@@ -67,7 +67,8 @@ export const waitParameter: Schema = {
   name: 'wait',
   in: 'query',
   description:
-    'Seconds to wait, at most 60. Responds at the final state or, with `If-None-Match`, at the first change; when the time is over, with the current state.',
+    'Seconds to wait, at most 60. Responds at the final state or, with `If-None-Match`, ' +
+    'at the first change; when the time is over, with the current state.',
   schema: { type: 'string', pattern: '^(0|[1-9]|[1-5][0-9]|60)s?$', examples: ['30s'] },
 };
 
@@ -75,5 +76,6 @@ export const waitParameter: Schema = {
 export const createdWaitParameter: Schema = {
   ...waitParameter,
   description:
-    'Seconds to wait for the final state of what the request creates, at most 60. When the time is over, responds as without a wait.',
+    'Seconds to wait for the final state of what the request creates, at most 60. ' +
+    'When the time is over, responds as without a wait.',
 };

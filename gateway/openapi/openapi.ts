@@ -59,14 +59,14 @@ export async function openApiDocument(options: DocumentOptions): Promise<Schema>
       title,
       version,
       description,
-      ...(contact ? { contact } : {}),
-      ...(license ? { license } : {}),
+      contact,
+      license,
     },
     servers: [{ url: options.publicUrl() }],
     security: [{ bearer: [] }],
     tags: Array.from(services, ([name, text]) => ({
       name,
-      ...(text === undefined ? {} : { description: text }),
+      description: text,
     })),
     paths,
     components: {

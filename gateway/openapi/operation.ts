@@ -153,7 +153,11 @@ export function contentMessages({ method }: ServedEndpoint): DescMessage[] {
     .map(({ message }) => findMessage(method.parent.file, message));
 }
 
-const defaultId = ({ method: { name } }: ServedEndpoint) => name[0]!.toLowerCase() + name.slice(1);
+/** Returns the name of a method with a small first letter. */
+function defaultId({ method }: ServedEndpoint): string {
+  const [first = '', ...rest] = method.name;
+  return first.toLowerCase() + rest.join('');
+}
 
 function placesOf({ method }: ServedEndpoint): Places {
   const binding = bindingOf(method);
@@ -170,13 +174,16 @@ function placesOf({ method }: ServedEndpoint): Places {
 function notesOf(endpoint: ServedEndpoint, { body }: Places, context: OperationContext): string[] {
   const scopes = requiredScopes(endpoint.method) ?? [];
   const notes: string[] = [];
-  if (scopes.length > 0)
-    notes.push(`Needs a key with ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`);
-  notes.push(...(context.notesOf?.(endpoint) ?? []));
+  if (scopes.length > 0) {
+    const scopeNames = scopes.map((scope) => `\`${scope}\``);
+    notes.push(`Needs a key with ${scopeNames.join(' and ')}.`);
+  }
+  if (context.notesOf) notes.push(...context.notesOf(endpoint));
   if (body.length > 0) notes.push(`Bodies of up to ${endpoint.maxBodyBytes} bytes.`);
   if (endpoint.cached)
     notes.push(
-      'Responses may come from a cache: `Cache-Control` says for how long. With `wait`, only final ones do.',
+      'Responses may come from a cache: `Cache-Control` says for how long. ' +
+        'With `wait`, only final ones do.',
     );
   return notes;
 }
@@ -240,32 +247,43 @@ function contentOf(
   const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);
   const bodies: Schema = {};
   for (const [mediaType, typeContents] of byType) {
-    const names = new Set(typeContents.map(({ message }) => message).filter((name) => name !== ''));
+    const names = new Set(typeContents.map(({ message }) => message));
+    names.delete('');
     const messages = Array.from(names, (name) => findMessage(method.parent.file, name));
     const schemas = messages.map((message) => context.book.response(message));
     const [first] = messages;
     const example = first && context.examples.message(first, 'response');
-    const isJson = /[/+]json$/.test(mediaType);
-    if (isJson && typeContents.some(({ inArray }) => inArray)) schemas.push(arrayOfObjects);
-    bodies[mediaType] = isJson ? jsonBody(schemas, example) : linesBody(schemas, example);
+    if (!/[/+]json$/.test(mediaType)) {
+      bodies[mediaType] = linesBody(schemas, example);
+      continue;
+    }
+    if (typeContents.some(({ inArray }) => inArray)) schemas.push(arrayOfObjects);
+    bodies[mediaType] = jsonBody(schemas, example);
   }
   return bodies;
 }
 
 /** Returns the schema of a value that one of the schemas describes, or of any without schemas. */
-const anyOf = (schemas: readonly Schema[]): Schema =>
-  schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? {});
+function anyOf(schemas: readonly Schema[]): Schema {
+  if (schemas.length > 1) return { anyOf: schemas };
+  return schemas[0] ?? {};
+}
 
 /** Returns the content of a JSON body that one of the schemas describes. */
-const jsonBody = (schemas: readonly Schema[], example: unknown): Schema =>
-  example === undefined ? { schema: anyOf(schemas) } : { schema: anyOf(schemas), example };
+function jsonBody(schemas: readonly Schema[], example: unknown): Schema {
+  const content: Schema = { schema: anyOf(schemas) };
+  if (example !== undefined) content.example = example;
+  return content;
+}
 
 /** Returns the content of a body with a JSON value per line, which one of the schemas describes. */
 function linesBody(schemas: readonly Schema[], example: unknown): Schema {
   // OpenAPI 3.1 has no schema for a sequence of JSON values: 3.2 calls it `itemSchema`.
   const schema: Schema = { type: 'string' };
   if (schemas.length > 0) schema.contentSchema = anyOf(schemas);
-  return example === undefined ? { schema } : { schema, example: `${JSON.stringify(example)}\n` };
+  const content: Schema = { schema };
+  if (example !== undefined) content.example = `${JSON.stringify(example)}\n`;
+  return content;
 }
 
 const arrayOfObjects: Schema = { type: 'array', items: { type: 'object' } };
@@ -276,15 +294,15 @@ const idempotencyKey: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Repeating the same key and request within 24 hours returns what the first one created; the same key with another request is a conflict.',
+    'Repeating the same key and request within 24 hours returns what the first one created; ' +
+    'the same key with another request is a conflict.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 
 /** Fields that a query can carry. */
 function isPlain(field: DescField): boolean {
-  const plainMessage =
-    field.message === undefined || field.message.typeName === 'google.protobuf.Timestamp';
-  return field.fieldKind !== 'map' && plainMessage && field.scalar !== ScalarType.BYTES;
+  if (field.message !== undefined) return field.message.typeName === 'google.protobuf.Timestamp';
+  return field.fieldKind !== 'map' && field.scalar !== ScalarType.BYTES;
 }
 
 function parameter(
@@ -293,13 +311,13 @@ function parameter(
   { book, examples }: OperationContext,
 ): Schema {
   const { description, ...schema } = book.requestField(field);
-  const isInPath = source === 'path';
-  const isBounded = schema.minLength !== undefined || schema.format !== undefined;
-  if (isInPath && schema.type === 'string' && !isBounded) schema.minLength = 1;
   const result: Schema = { name: restName(field), in: source };
   if (description !== undefined) result.description = description;
   result.schema = schema;
-  if (isInPath) result.example = examples.field(field, 'request');
+  if (source === 'query') return result;
+  const isBounded = schema.minLength !== undefined || schema.format !== undefined;
+  if (schema.type === 'string' && !isBounded) schema.minLength = 1;
+  result.example = examples.field(field, 'request');
   return result;
 }
 

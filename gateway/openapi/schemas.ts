@@ -84,11 +84,13 @@ export function createSchemaGenerator(
   const isRequiredIn = (direction: Direction, field: DescField): boolean => {
     if (direction === 'request') return isRequired(field);
     // ProtoJSON omits default values.
-    return isRest && isAlwaysPresent(field);
+    if (!isRest) return false;
+    return isAlwaysPresent(field);
   };
   const isNullableIn = (direction: Direction, field: DescField): boolean => {
     if (!isRest) return false;
-    return direction === 'request' ? !isRequired(field) : getOption(field, nullableOption);
+    if (direction === 'request') return !isRequired(field);
+    return getOption(field, nullableOption);
   };
   const member = (field: DescField, direction: Direction): Schema => {
     const schema = declared(field, direction);
@@ -102,15 +104,11 @@ export function createSchemaGenerator(
     return schema;
   };
   const shapeOf = (field: DescField, direction: Direction): Schema => {
-    if (field.fieldKind === 'list')
-      return {
-        type: 'array',
-        items: elementOf(field, direction),
-        ...lengthBounds(field, direction),
-      };
-    if (field.fieldKind === 'map')
-      return { type: 'object', additionalProperties: elementOf(field, direction) };
-    return elementOf(field, direction);
+    const element = elementOf(field, direction);
+    if (field.fieldKind === 'map') return { type: 'object', additionalProperties: element };
+    if (field.fieldKind !== 'list') return element;
+    const list: Schema = { type: 'array', items: element };
+    return direction === 'request' ? { ...list, ...lengthBounds(field) } : list;
   };
   const elementOf = (field: DescField, direction: Direction): Schema => {
     if (field.message !== undefined) return reference(field.message, direction);
@@ -124,10 +122,8 @@ export function createSchemaGenerator(
   const jsonSchema = (field: DescField): Schema => {
     if (!hasOption(field, shapeOption)) return {};
     const { type, list } = getOption(field, shapeOption);
-    const schema =
-      type === ''
-        ? { type: 'object' }
-        : reference(findMessage(field.parent.file, type), 'response');
+    let schema: Schema = { type: 'object' };
+    if (type !== '') schema = reference(findMessage(field.parent.file, type), 'response');
     return list ? { type: 'array', items: schema } : schema;
   };
 
@@ -168,13 +164,13 @@ export function isAlwaysPresent(field: DescField): boolean {
 function orNull(schema: Schema): Schema {
   if (schema.$ref !== undefined) return { anyOf: [schema, { type: 'null' }] };
   if (schema.type === undefined) return schema;
-  const allowed = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
-  return { ...schema, type: [schema.type, 'null'].flat(), ...allowed };
+  const nullable: Schema = { ...schema, type: [schema.type, 'null'].flat() };
+  if (Array.isArray(schema.enum)) nullable.enum = [...schema.enum, null];
+  return nullable;
 }
 
 /** Returns the bounds of the length of a list in requests. */
-function lengthBounds(field: DescField, direction: Direction): Schema {
-  if (direction === 'response') return {};
+function lengthBounds(field: DescField): Schema {
   const { type, required } = rulesOf(field);
   const limits = type.case === 'repeated' ? type.value : undefined;
   const minItems = Math.max(Number(limits?.minItems ?? 0n), required ? 1 : 0);

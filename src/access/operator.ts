@@ -94,7 +94,8 @@ export async function requireOtherOperatorKey(
   if (revokesAdminKey)
     throw new Fault(
       'conflict',
-      "This is the last operator key with the role 'admin'. Create another one before you revoke it.",
+      "This is the last operator key with the role 'admin'. " +
+        'Create another one before you revoke it.',
     );
 }
 

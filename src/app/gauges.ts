@@ -56,8 +56,10 @@ export function storeGauges({
     },
     gleaner_jobs: async () => {
       const live = (await jobs()).filter(({ mode }) => mode === 'live');
-      const countOf = (kind: string, state: string) =>
-        live.find((count) => count.kind === kind && count.state === state)?.count ?? 0;
+      const countOf = (kind: string, state: string) => {
+        const row = live.find((count) => count.kind === kind && count.state === state);
+        return row?.count ?? 0;
+      };
       const countedKinds = new Set([...kinds, ...live.map(({ kind }) => kind)]);
       return [...countedKinds].flatMap((kind) =>
         openStates.map((state) => ({ labels: { kind, state }, value: countOf(kind, state) })),
@@ -82,9 +84,8 @@ export function storeGauges({
     gleaner_origin_paused: async () => {
       // Sites that clients name belong to no configured market.
       const now = clock.steady();
-      const paused = new Set(
-        (await pauses()).filter(({ until }) => until > now).map(({ origin }) => origin),
-      );
+      const paused = new Set<string>();
+      for (const { origin, until } of await pauses()) if (until > now) paused.add(origin);
       const counts = [...origins].map(([market, settings]) => {
         const own = originsOf(settings).filter((origin) => paused.has(origin));
         return { labels: { market }, value: own.length };
@@ -118,17 +119,18 @@ export function servingGauges(
       ];
     },
     gleaner_connections: async () =>
-      Object.entries(ports).flatMap(([port, server]) =>
-        server === null
-          ? []
-          : [
-              { labels: { port, state: 'open' }, value: server.connections() },
-              { labels: { port, state: 'limit' }, value: maxConnections },
-            ],
-      ),
+      Object.entries(ports).flatMap(([port, server]) => {
+        if (server === null) return [];
+        return [
+          { labels: { port, state: 'open' }, value: server.connections() },
+          { labels: { port, state: 'limit' }, value: maxConnections },
+        ];
+      }),
   };
 }
 
 function originsOf({ addresses }: MarketOrigins): string[] {
-  return [...new Set([...addresses.values()].map((address) => new URL(address).origin))];
+  const origins = new Set<string>();
+  for (const address of addresses.values()) origins.add(new URL(address).origin);
+  return [...origins];
 }

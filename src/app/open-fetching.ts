@@ -84,8 +84,8 @@ export async function openFetching(options: FetchingOptions): Promise<Fetching> 
     limitsOf: limitsOfMarket,
     policyOf: policyOfMarket,
     memory,
-    ...(observer ? { observer } : {}),
-    ...(holder === undefined ? {} : { holder }),
+    observer,
+    holder,
   });
   return {
     pages,

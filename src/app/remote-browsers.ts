@@ -46,6 +46,7 @@ function problemsOfSites(
     .filter((name) => usesBrowser(name) && !settings?.addresses.has(name))
     .map(
       (name) =>
-        `the site ${name} uses a browser: ${explanation}, so it reads only shops with an address in the origins file`,
+        `the site ${name} uses a browser: ${explanation}, ` +
+        'so it reads only shops with an address in the origins file',
     );
 }

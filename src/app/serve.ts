@@ -48,7 +48,7 @@ export interface ServiceOutputs {
   /** Shows a line to the operator. */
   say(line: string): void;
   /** Receives the log; standard error by default. */
-  logOutput?: LogOutput;
+  logOutput?: LogOutput | undefined;
 }
 
 /**
@@ -139,7 +139,8 @@ async function openProgram(
   if (stack.name === 'embedded' && role !== 'serve' && role !== 'gateway')
     throw new Fault(
       'unavailable',
-      `The role '${role}' shares engines with other processes: set MONGODB_URI and NATS_URL, or run 'serve'.`,
+      `The role '${role}' shares engines with other processes: ` +
+        `set MONGODB_URI and NATS_URL, or run 'serve'.`,
     );
   return { program, telemetry, resources: resources.move() };
 }
@@ -251,7 +252,8 @@ function sayEngines(
   say: (line: string) => void,
 ): void {
   say(
-    `Gleaner, ${role}: ${name} stack (store: ${store.engine}, queue: ${queue.engine}, files: ${blobs.engine})`,
+    `Gleaner, ${role}: ${name} stack (store: ${store.engine}, ` +
+      `queue: ${queue.engine}, files: ${blobs.engine})`,
   );
 }
 

@@ -45,7 +45,8 @@ export async function createBackup(
   const folder = resolve(target);
   if (config.mongoUri !== null)
     throw new ConfigError(
-      'backup copies the embedded stack. Back up MongoDB and the result files with their own tools.',
+      'backup copies the embedded stack. ' +
+        'Back up MongoDB and the result files with their own tools.',
     );
   await requireData(config);
   requireEmpty(folder);

@@ -72,7 +72,8 @@ async function restoreFile(
   if (restored.bytes !== bytes || restored.sha256 !== sha256)
     throw new Fault(
       'malformed',
-      `${join(backup, path)} is damaged: it has ${restored.bytes} bytes and the SHA-256 ${restored.sha256}, the manifest says ${bytes} and ${sha256}`,
+      `${join(backup, path)} is damaged: it has ${restored.bytes} bytes and ` +
+        `the SHA-256 ${restored.sha256}, the manifest says ${bytes} and ${sha256}`,
     );
 }
 

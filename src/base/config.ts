@@ -69,12 +69,13 @@ const clientSettings = ['GLEANER_URL', 'GLEANER_API_KEY', 'GLEANER_CONFIG', 'GLE
  */
 export function withDotEnv(environment: Environment, folder: string): Environment {
   if (environment.GLEANER_DOTENV === 'off') return environment;
-  const isSet = (name: string) => Boolean(environment[name]);
-  const missing = Object.entries(readDotEnv(folder)?.values ?? {}).filter(([name]) => {
-    const direct = name.replace(/_FILE$/, '');
-    return !clientSettings.includes(direct) && !isSet(direct) && !isSet(`${direct}_FILE`);
-  });
-  return { ...environment, ...Object.fromEntries(missing) };
+  const completed: Environment = { ...environment };
+  for (const [name, value] of Object.entries(readDotEnv(folder)?.values ?? {})) {
+    const setting = name.replace(/_FILE$/, '');
+    const isSet = Boolean(environment[setting] || environment[`${setting}_FILE`]);
+    if (!isSet && !clientSettings.includes(setting)) completed[name] = value;
+  }
+  return completed;
 }
 
 /**
@@ -105,12 +106,15 @@ const isLink = (name: string, value: string) =>
 /** Returns a problem for each variable that is named like a setting but unknown. */
 function findUnknownSettings(environment: Environment): string[] {
   const names = Object.keys(settings);
-  const files = (names as SettingName[]).filter(canBeFile).map((name) => `${name}_FILE`);
+  const fileNames = (names as SettingName[]).filter(canBeFile);
+  const files = fileNames.map((name) => `${name}_FILE`);
   const allowed = new Set([...names, ...files, ...otherNames]);
-  return Object.entries(environment)
-    .filter(([name]) => name.startsWith('GLEANER_') && !allowed.has(name))
-    .filter(([name, value = '']) => !isLink(name, value))
-    .map(([name]) => `${name} is not a setting.${didYouMean(name, allowed)}`);
+  const problems: string[] = [];
+  for (const [name, value = ''] of Object.entries(environment)) {
+    if (!name.startsWith('GLEANER_') || allowed.has(name) || isLink(name, value)) continue;
+    problems.push(`${name} is not a setting.${didYouMean(name, allowed)}`);
+  }
+  return problems;
 }
 
 /**
@@ -179,8 +183,9 @@ function buildConfig(
 /** Throws a ConfigError for half of the distributed stack. */
 function checkEngines({ MONGODB_URI, NATS_URL }: SettingValues): void {
   if ((MONGODB_URI === null) === (NATS_URL === null)) return;
+  const missing = MONGODB_URI === null ? 'MONGODB_URI' : 'NATS_URL';
   throw new ConfigError(
-    `MONGODB_URI and NATS_URL go together: ${MONGODB_URI === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
+    `MONGODB_URI and NATS_URL go together: ${missing} is missing. ` +
       'Set both for the distributed stack, or neither for the embedded one.',
   );
 }
@@ -199,7 +204,8 @@ function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues
   for (const [market, { sign }] of origins) {
     if (sign && !url?.startsWith('https:'))
       throw new ConfigError(
-        `GLEANER_ORIGINS: ${market}.sign needs a GLEANER_PUBLIC_URL with https, where sites find the public keys.`,
+        `GLEANER_ORIGINS: ${market}.sign needs a GLEANER_PUBLIC_URL ` +
+          'with https, where sites find the public keys.',
       );
   }
   return origins;
@@ -238,8 +244,8 @@ function readTelemetry(environment: Environment): Pick<Config, 'metricsPushMs' |
   const shared = read('EXPORTER_OTLP_ENDPOINT');
   const metrics = shared ?? read('EXPORTER_OTLP_METRICS_ENDPOINT');
   const traces = shared ?? read('EXPORTER_OTLP_TRACES_ENDPOINT');
-  const isPushed =
-    metrics !== null && !isDisabled && (read('METRICS_EXPORTER') ?? 'otlp') === 'otlp';
+  const metricsExporter = read('METRICS_EXPORTER') ?? 'otlp';
+  const isPushed = metrics !== null && !isDisabled && metricsExporter === 'otlp';
   // The SDK's default endpoint is a collector on this host.
   const tracesExporter = read('TRACES_EXPORTER') ?? (traces === null ? 'none' : 'otlp');
   return {
@@ -281,14 +287,12 @@ export function clientEnvironment(
   const environment = readSecretFiles(variables, folder);
   const settingsFolder = environment.XDG_CONFIG_HOME || join(home, '.config');
   const dotEnv = environment.GLEANER_DOTENV === 'off' ? null : readDotEnv(folder);
+  const configFile = environment.GLEANER_CONFIG || join(settingsFolder, 'gleaner', 'config.json');
   return {
     ...addressOf(environment),
     dotEnv: addressOf(readSecretFiles(dotEnv?.values ?? {}, folder)),
     profile: environment.GLEANER_PROFILE || null,
-    configFile: resolve(
-      folder,
-      environment.GLEANER_CONFIG || join(settingsFolder, 'gleaner', 'config.json'),
-    ),
+    configFile: resolve(folder, configFile),
   };
 }
 
@@ -336,8 +340,9 @@ export function isolatedEnvironment(
   variables: Environment,
   settings: Environment = {},
 ): Environment {
-  const allowed = harmless.flatMap((name) =>
-    variables[name] === undefined ? [] : [[name, variables[name]] as const],
-  );
-  return childEnvironment(Object.fromEntries(allowed), settings);
+  const allowed: Environment = {};
+  for (const name of harmless) {
+    if (variables[name] !== undefined) allowed[name] = variables[name];
+  }
+  return childEnvironment(allowed, settings);
 }

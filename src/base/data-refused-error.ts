@@ -50,7 +50,9 @@ export class UnknownInstallationError extends DataRefusedError {
 /** The queue belongs to another installation, whose work this one would lose. */
 export class ForeignQueueError extends DataRefusedError {
   constructor(stream: string, owner: string, installationId: string) {
-    const problem = `The stream ${stream} on NATS belongs to the installation ${owner}, and the database to ${installationId}`;
+    const problem =
+      `The stream ${stream} on NATS belongs to the installation ${owner}, ` +
+      `and the database to ${installationId}`;
     const remedy =
       'set NATS_URL to a server, or to an account with JetStream, that no other installation uses';
     const advice = `If the installation ${owner} does not exist any more, delete the stream`;

@@ -11,7 +11,7 @@ export interface Diagnosis {
   /** Remedy. Names of settings and files are between backticks. Empty if there is none. */
   remedy: string;
   /** Section of the documentation about the remedy: "fetching#point-the-service-at-real-sites". */
-  guide?: string;
+  guide?: string | undefined;
 }
 
 export const ok = (name: string, message: string): Diagnosis => ({
@@ -31,7 +31,7 @@ export const warning = (
   state: 'warning',
   message,
   remedy,
-  ...(guide === undefined ? {} : { guide }),
+  guide,
 });
 
 export const error = (name: string, message: string, remedy: string): Diagnosis => ({

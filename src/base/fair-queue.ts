@@ -111,9 +111,12 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
       rotate(users, userId);
       return entry;
     },
-    entries: () =>
-      [...users.values()]
-        .flatMap((jobs) => [...jobs.values()].flatMap((orders) => [...orders.values()]))
-        .flatMap((each) => [...each]),
+    entries: () => {
+      const entries: Entry[] = [];
+      for (const jobs of users.values())
+        for (const orders of jobs.values())
+          for (const sameOrder of orders.values()) entries.push(...sameOrder);
+      return entries;
+    },
   };
 }

@@ -11,7 +11,13 @@ export function idFromName(name: string): string {
   const hex = sha256(name);
   const variant = '89ab'[Number.parseInt(hex[16]!, 16) & 3];
   // UUID version 8: custom content (RFC 9562).
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
 }
 
 /** Generates an API key: a prefix that identifies leaked keys, and 32 random bytes. */

@@ -150,8 +150,11 @@ function createReadable({ write, flushSync }: LineOutput): LineOutput {
   const format = prettyFactory(readableLog(process.stderr.hasColors()));
   return {
     write: (lines) => {
-      const formatted = lines.split('\n').map((line) => (line === '' ? '' : (format(line) ?? '')));
-      write(formatted.join(''));
+      let formatted = '';
+      for (const line of lines.split('\n')) {
+        if (line !== '') formatted += format(line) ?? '';
+      }
+      write(formatted);
     },
     flushSync,
   };

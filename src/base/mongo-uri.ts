@@ -28,7 +28,8 @@ export function parseMongoUri(uri: string): string {
     const remedy =
       option.allowed.length === 0 ? 'remove it' : `remove it or set it to ${option.allowed[0]}`;
     throw new Error(
-      `the option ${option.name}=${value} weakens the consistency that the store requires; ${remedy}`,
+      `the option ${option.name}=${value} weakens the ` +
+        `consistency that the store requires; ${remedy}`,
     );
   }
   return uri;

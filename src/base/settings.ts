@@ -73,14 +73,16 @@ export const settings = {
     parse: folderOrUrl,
     secret: true,
     about:
-      'Folder, or S3-compatible bucket with its credentials, for daily backups of the embedded stack; default: none.',
+      'Folder, or S3-compatible bucket with its credentials, ' +
+      'for daily backups of the embedded stack; default: none.',
   },
   GLEANER_BROWSER: {
     field: 'browser',
     default: null,
     parse: executable,
     about:
-      'Browser for marketplaces that need one; default: that of `gleaner browser install`, or the first one on PATH.',
+      'Browser for marketplaces that need one; default: ' +
+      'that of `gleaner browser install`, or the first one on PATH.',
   },
   GLEANER_BROWSER_URL: {
     field: null,
@@ -88,14 +90,16 @@ export const settings = {
     parse: browserUrls,
     secret: true,
     about:
-      'DevTools addresses of browsers that run elsewhere, separated by commas, such as http://browser:9222; default: none, a worker starts GLEANER_BROWSER.',
+      'DevTools addresses of browsers that run elsewhere, separated by commas, ' +
+      'such as http://browser:9222; default: none, a worker starts GLEANER_BROWSER.',
   },
   GLEANER_CONFIG: {
     field: null,
     default: null,
     parse: path,
     about:
-      "File with profiles of the command line; default: gleaner/config.json in the user's configuration folder.",
+      'File with profiles of the command line; default: ' +
+      "gleaner/config.json in the user's configuration folder.",
   },
   GLEANER_CORE_URL: {
     field: 'coreUrl',
@@ -108,7 +112,8 @@ export const settings = {
     default: null,
     parse: corsOrigins,
     about:
-      'Origins whose pages may call the API with an API key, separated by commas; * for every origin; default: none.',
+      'Origins whose pages may call the API with an API key, ' +
+      'separated by commas; * for every origin; default: none.',
   },
   GLEANER_DATA_DIR: {
     field: 'dataDir',
@@ -139,7 +144,8 @@ export const settings = {
     default: '127.0.0.1',
     parse: host,
     about:
-      'Address to listen on. By default only this machine can connect; `0.0.0.0` listens on every IPv4 address.',
+      'Address to listen on. By default only this machine can connect; ' +
+      '`0.0.0.0` listens on every IPv4 address.',
   },
   GLEANER_HTTP_PORT: {
     field: 'httpPort',
@@ -152,7 +158,8 @@ export const settings = {
     default: 'proxy',
     parse: proxyOrOff,
     about:
-      'Pictures of records in the console: proxy fetches them for signed-in users from the addresses in the records, off shows none.',
+      'Pictures of records in the console: proxy fetches them for ' +
+      'signed-in users from the addresses in the records, off shows none.',
   },
   GLEANER_LINK_SECRETS: {
     field: 'linkSecrets',
@@ -161,7 +168,8 @@ export const settings = {
     secret: true,
     generated: true,
     about:
-      'Secrets of signed links and of stored secrets, newest first, separated by commas; default: generated in the data folder.',
+      'Secrets of signed links and of stored secrets, newest first, ' +
+      'separated by commas; default: generated in the data folder.',
   },
   GLEANER_LOG_LEVEL: {
     field: 'logLevel',
@@ -183,7 +191,8 @@ export const settings = {
     secret: true,
     generated: true,
     about:
-      'Key of the first operator, 8 to 200 characters; default: generated at the first start. A new value revokes the previous key.',
+      'Key of the first operator, 8 to 200 characters; default: ' +
+      'generated at the first start. A new value revokes the previous key.',
   },
   GLEANER_OPERATOR_WEBHOOK_SECRET: {
     field: null,
@@ -204,7 +213,8 @@ export const settings = {
     default: '9464',
     parse: orOff(port),
     about:
-      'Port for /metrics, /health, and /ready of every role; 0 selects a free one; or off. If the default is in use, the process runs without the port.',
+      'Port for /metrics, /health, and /ready of every role; 0 selects a free one; ' +
+      'or off. If the default is in use, the process runs without the port.',
   },
   GLEANER_ORIGINS: {
     field: null,
@@ -223,7 +233,8 @@ export const settings = {
     default: 'off',
     parse: onOff,
     about:
-      "Whether users' webhooks and destinations may be in private networks, and use http: on or off.",
+      "Whether users' webhooks and destinations may " +
+      'be in private networks, and use http: on or off.',
   },
   GLEANER_PROFILE: {
     field: null,
@@ -236,7 +247,8 @@ export const settings = {
     default: null,
     parse: baseUrl,
     about:
-      'Base URL of the service for its callers, which may have a path; default: the address of the HTTP port.',
+      'Base URL of the service for its callers, which may have a path; ' +
+      'default: the address of the HTTP port.',
   },
   GLEANER_REQUESTS_PER_SECOND: {
     field: 'requestsPerSecond',
@@ -249,7 +261,8 @@ export const settings = {
     default: 'off',
     parse: orOff(days),
     about:
-      'Days after the end of a job when the job is deleted with its inputs and results; off: never.',
+      'Days after the end of a job when the job is ' +
+      'deleted with its inputs and results; off: never.',
   },
   GLEANER_RETAIN_RESULTS_DAYS: {
     field: null,
@@ -308,7 +321,8 @@ export const settings = {
     default: null,
     parse: integer(0, 64),
     about:
-      'Worker processes that serve and worker start, 0 to 64; 0 runs page work in the same process.',
+      'Worker processes that serve and worker start, 0 to 64; ' +
+      '0 runs page work in the same process.',
   },
   GLEANER_WORKING_HOURS: {
     field: 'workingHours',
@@ -322,7 +336,8 @@ export const settings = {
     parse: parseMongoUri,
     secret: true,
     about:
-      'MongoDB of the distributed stack, with NATS_URL; the database is the one in the URI, or gleaner. Default: the embedded stack.',
+      'MongoDB of the distributed stack, with NATS_URL; ' +
+      'the database is the one in the URI, or gleaner. Default: the embedded stack.',
   },
   NATS_URL: {
     field: 'natsUrl',

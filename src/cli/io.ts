@@ -35,7 +35,7 @@ export interface RunOptions {
    */
   readonly signal: AbortSignal;
   /** Receives the log of a service; by default the standard error of the process. */
-  logOutput?: LogOutput;
+  logOutput?: LogOutput | undefined;
   /**
    * Called by a role of the service: its process outlives its terminal and the readers of its
    * output.
@@ -81,7 +81,7 @@ export function createIo(options: RunOptions): Io {
     get signal() {
       return options.signal;
     },
-    ...(logOutput === undefined ? {} : { logOutput }),
+    logOutput,
     ...(options.becomeRole === undefined ? {} : { becomeRole: () => options.becomeRole?.() }),
     display: createDisplay({
       isTerminal: stdout.isTTY === true,

@@ -96,7 +96,10 @@ function roleRefusal(method: DescMethod, { operatorRole }: Permissions): string 
   if (required === null) return undeclared;
   const rank = operatorRole === null ? -1 : operatorRoles.indexOf(operatorRole);
   if (rank >= operatorRoles.indexOf(required)) return null;
-  return `This call needs an operator key with the role '${required}'; this key has the role '${operatorRole}'.`;
+  return (
+    `This call needs an operator key with the role '${required}'; ` +
+    `this key has the role '${operatorRole}'.`
+  );
 }
 
 /**

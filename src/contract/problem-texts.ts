@@ -29,7 +29,9 @@ export const problemText = {
   notOneOf: (allowed: readonly string[], value: string): ProblemText => ({
     type: 'enum',
     // The empty string stands for an absent value.
-    msg: `Input should be ${alternatives(allowed.filter(Boolean))}, not ${quote(value)}${hint(value, allowed)}`,
+    msg:
+      `Input should be ${alternatives(allowed.filter(Boolean))}, ` +
+      `not ${quote(value)}${hint(value, allowed)}`,
   }),
   unknown: (what: string, name: string, names: readonly string[]): ProblemText => ({
     type: 'extra_forbidden',
@@ -80,6 +82,9 @@ const characterNames: ReadonlyMap<string, string> = new Map([
   ['!-~', 'visible ASCII characters'],
 ]);
 
+/** A field of a record and a percentage: "title:99". */
+const fieldPercentage = '[A-Za-z0-9_.*\\[\\]-]+:[0-9]{1,3}(\\.[0-9]{1,2})?';
+
 /** Patterns of the contract that are not one class of characters, in words with an example. */
 const patternWords: ReadonlyMap<string, string> = new Map([
   [
@@ -102,7 +107,7 @@ const patternWords: ReadonlyMap<string, string> = new Map([
     'names separated by commas, such as archive,backup',
   ],
   [
-    '([A-Za-z0-9_.*\\[\\]-]+:[0-9]{1,3}(\\.[0-9]{1,2})?(,[A-Za-z0-9_.*\\[\\]-]+:[0-9]{1,3}(\\.[0-9]{1,2})?)*)?',
+    `(${fieldPercentage}(,${fieldPercentage})*)?`,
     'fields with percentages, such as price.amount:95,title:99',
   ],
   [

@@ -33,5 +33,8 @@ function missingOriginMessage(market: string, region: string): string {
   const name = region === '' ? market : `${market}/${region}`;
   const key =
     region === '' ? `"${market}": "https://…"` : `"${market}": {"${region}": "https://…"}`;
-  return `no origin is configured for ${name}: an operator must add ${key} to the file of GLEANER_ORIGINS and restart the service`;
+  return (
+    `no origin is configured for ${name}: an operator must add ` +
+    `${key} to the file of GLEANER_ORIGINS and restart the service`
+  );
 }

@@ -34,11 +34,11 @@ export interface OriginSchedulerOptions
   /** User-Agent; its product name selects the group of a robots.txt. */
   userAgent: string;
   /** Id of this process as a holder of permits; random by default. */
-  holder?: string;
+  holder?: string | undefined;
   random?: () => number;
   /** Duration of the first pause of an origin in milliseconds; 2,000 by default. */
   firstPauseMs?: number;
-  observer?: RequestObserver;
+  observer?: RequestObserver | undefined;
   /** Returns the limits of a market's site. Default: the limits of a market that declares none. */
   limitsOf?: (market: string) => MarketLimits;
   /** Returns the policy that a market declares for its origins of a region. */

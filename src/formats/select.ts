@@ -144,7 +144,8 @@ function conditionOf(
   const wrong = (msg: string) => Fault.invalid(loc, msg, 'value_error');
   if (operator === '')
     throw wrong(
-      `Input should be a column, an operator (=, !=, <, <=, >, >= or ~) and a value, not ${quote(text)}`,
+      'Input should be a column, an operator (=, !=, <, ' +
+        `<=, >, >= or ~) and a value, not ${quote(text)}`,
     );
   const column = columns.find((each) => each.name === name.trim() && isScalar(each));
   if (column === undefined) {

@@ -214,7 +214,8 @@ async function readItemStates(
   items: readonly ItemKey[],
 ): Promise<ItemStates> {
   const names = series === '' ? [''] : ['', series];
-  const ids = new Set(items.flatMap((item) => names.map((name) => trackedItemId(item, name))));
+  const ids = new Set<string>();
+  for (const item of items) for (const name of names) ids.add(trackedItemId(item, name));
   const found = await trackedItems.find({ id: { in: [...ids] } }, { order: [] });
   const stored = new Map(found.map((state) => [state.id, state]));
   const changed = new Map<string, TrackedItem>();

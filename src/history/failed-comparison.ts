@@ -45,7 +45,9 @@ function failureNotice(
 function failureEmail({ jobId, series }: TrackingRun, failedAt: number, error: Fault): Email {
   const behind =
     series === '' ? '' : ` The jobs of its series ${series} that follow are not compared.`;
-  const text = `The comparison of job ${jobId} has failed since ${new Date(failedAt).toISOString()}: ${error.message}.${behind}
+  const since = new Date(failedAt).toISOString();
+  const problem = `The comparison of job ${jobId} has failed since ${since}: ${error.message}.`;
+  const text = `${problem}${behind}
 
 If its records cannot be restored, skip it:
   gleaner job skip-comparison ${jobId}

@@ -95,7 +95,8 @@ function readAfter({ clock, settings }: JobContext, after: string): Cursor {
   if (isTooOld)
     throw new Fault(
       'results_deleted',
-      `The cursor ${after} is older than the retention of changes: changes after it may have been deleted. Read the feed without 'after'.`,
+      `The cursor ${after} is older than the retention of changes: ` +
+        `changes after it may have been deleted. Read the feed without 'after'.`,
     );
   return cursor;
 }

@@ -33,7 +33,8 @@ export async function recordMissing(
   const { run, job } = stage;
   const readings = new Map<string, number | null>();
   addReadings(readings, job, run.series, batch);
-  const units = [...readings].flatMap(([unit, readAt]) => (readAt === null ? [] : unit));
+  const units: string[] = [];
+  for (const [unit, readAt] of readings) if (readAt !== null) units.push(unit);
   let after: ItemUnit | null = null;
   for (;;) {
     const links: ItemUnit[] = await findItemUnits(store, run.userId, units, {

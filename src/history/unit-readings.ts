@@ -64,8 +64,11 @@ export function createJobUnits(store: Pick<Store, 'batches'>, job: Job, series: 
   };
   const findFailed = async () => {
     const summaries = await store.batches.find({ jobId: job.id });
-    const readings = await read(summaries.filter(({ failed }) => failed > 0).map(({ seq }) => seq));
-    return new Set([...readings].flatMap(([unit, readAt]) => (readAt === null ? unit : [])));
+    const withFailures = summaries.filter(({ failed }) => failed > 0);
+    const readings = await read(withFailures.map(({ seq }) => seq));
+    const failedUnits = new Set<string>();
+    for (const [unit, readAt] of readings) if (readAt === null) failedUnits.add(unit);
+    return failedUnits;
   };
   let all: Promise<UnitReadings> | null = null;
   let failed: Promise<ReadonlySet<string>> | null = null;

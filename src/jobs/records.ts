@@ -201,7 +201,8 @@ export async function writeRecords(
  * have a sequence number.
  */
 export function segmentPath({ jobId, seq, id, attempt }: Batch, sequence?: number): string {
-  return `${jobId}/segment_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
+  const suffix = sequence === undefined ? '' : `_${sequence}`;
+  return `${jobId}/segment_${seq + 1}_${id}_${attempt}${suffix}`;
 }
 
 /** Returns true if an attempt at a batch has written records to which its outcomes refer. */

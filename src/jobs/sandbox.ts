@@ -82,11 +82,13 @@ export async function findTestExcess(
   const wait = 'Wait until some have ended, or cancel them.';
   if (items.length >= maxOpenJobs)
     return refuse(
-      `The test account has ${items.length} jobs that have not ended, the limit is ${maxOpenJobs}. ${wait}`,
+      `The test account has ${items.length} jobs that have not ended, ` +
+        `the limit is ${maxOpenJobs}. ${wait}`,
     );
   if (open > 0 && open + totalUnits > maxOpenUnits)
     return refuse(
-      `The test account has ${open} units in jobs that have not ended, and the limit with the ${totalUnits} of this job is ${maxOpenUnits}. ${wait}`,
+      `The test account has ${open} units in jobs that have not ended, ` +
+        `and the limit with the ${totalUnits} of this job is ${maxOpenUnits}. ${wait}`,
     );
   const stored = await store.jobs.sumBytes(userId, 'results');
   if (stored < maxStoredBytes) return null;

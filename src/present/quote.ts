@@ -24,7 +24,8 @@ export function describeQuote(
       ['units', `${formatCount(units)} in ${counted(quote.batches, 'batch', 'batches')}`],
       [
         'cost',
-        `${counted(cost, 'credit')} (${formatCount(unitPrice)} per unit), charged at ${quote.chargedAt}`,
+        `${counted(cost, 'credit')} (${formatCount(unitPrice)} per unit), ` +
+          `charged at ${quote.chargedAt}`,
       ],
       ['balance', balanceText(balance, balanceAfter)],
       ...quote.delays.map(({ message, until }) => {

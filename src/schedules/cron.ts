@@ -17,7 +17,9 @@ const nicknames = ['@hourly', '@daily', '@weekly', '@monthly', '@yearly'];
 
 /** Returns the problem of a cron expression of five fields or a nickname; null for a valid one. */
 export function problemOfCron(cron: string): string | null {
-  const expected = `Input should be a cron expression of five fields such as '0 8 * * *', or ${nicknames.join(', ')}`;
+  const expected =
+    'Input should be a cron expression of five fields ' +
+    `such as '0 8 * * *', or ${nicknames.join(', ')}`;
   const fields = cron.trim().split(/\s+/);
   const isNickname = fields.length === 1 && nicknames.includes(fields[0]!);
   // The library reads `?` as a part of the current time.

@@ -20,7 +20,8 @@ export function hasData({ mongoUri, dataDir }: Config): boolean {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return false;
     throw new ConfigError(
-      `The data folder ${dataDir} cannot be read: ${message}. Run the command as the user of the service.`,
+      `The data folder ${dataDir} cannot be read: ${message}. ` +
+        'Run the command as the user of the service.',
     );
   }
 }
@@ -61,7 +62,8 @@ function inDataFolder<T>(dataDir: string, write: () => T): T {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new ConfigError(
-      `The data folder ${dataDir} cannot be written: ${(error as Error).message}. ${dataFolderRemedy}`,
+      `The data folder ${dataDir} cannot be written: ` +
+        `${(error as Error).message}. ${dataFolderRemedy}`,
     );
   }
 }
@@ -94,7 +96,8 @@ export async function openPageStore(config: Config, note: (line: string) => void
       await store.close();
       if (error instanceof DataRefusedError) throw error;
       note(
-        `The store does not respond, so this request does not count toward the limits: ${Fault.from(error).message}`,
+        'The store does not respond, so this request does not ' +
+          `count toward the limits: ${Fault.from(error).message}`,
       );
     }
   }

@@ -64,7 +64,7 @@ export async function openStore(config: Config, cacheBytes?: number): Promise<St
     const { openSqliteStore } = await import('../store/sqlite/open.ts');
     return openSqliteStore({
       path: join(config.dataDir, storeFile),
-      ...(cacheBytes === undefined ? {} : { cacheBytes }),
+      cacheBytes,
     });
   }
   const { openMongoStore } = await import('../store/mongo/open.ts');

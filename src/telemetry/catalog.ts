@@ -39,7 +39,8 @@ export const counters = {
   },
   gleaner_browser_defects_total: {
     about:
-      'Pages in a browser that returned a response from its cache (cached), or not all that its reader expects (pending).',
+      'Pages in a browser that returned a response from its cache (cached), ' +
+      'or not all that its reader expects (pending).',
     labels: ['market', 'defect'],
   },
   gleaner_origin_requests_total: {
@@ -157,7 +158,8 @@ export const gauges = {
   gleaner_origin_paused: { about: 'Origins that are paused.', labels: ['market'] },
   gleaner_drift_fields: {
     about:
-      'Fields that pages lack more often than before (alarm), and those that all newest pages lack (gone).',
+      'Fields that pages lack more often than before (alarm), ' +
+      'and those that all newest pages lack (gone).',
     labels: ['market', 'state'],
   },
   gleaner_backup_last_success_timestamp_seconds: {

@@ -26,9 +26,11 @@ const userName = 'dev';
  */
 const firstExample: readonly string[] = [
   `JOB=$(curl -s -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
-  `  -d '{"items": [{"asin": "B0GLN01001", "country": "de"}, {"asin": "B0GLN01002", "country": "de"}]}' \\`,
+  `  -d '{"items": [{"asin": "B0GLN01001", "country": ` +
+    `"de"}, {"asin": "B0GLN01002", "country": "de"}]}' \\`,
   `  "$URL/v1/mkte/pdp/bulk/submit" | jq -r .job_id)`,
-  `curl -s -H "Authorization: Bearer $KEY" "$URL/v1/jobs/$JOB?wait=30s" | jq -c '{status, success, failed, cost}'`,
+  'curl -s -H "Authorization: ' +
+    `Bearer $KEY" "$URL/v1/jobs/$JOB?wait=30s" | jq -c '{status, success, failed, cost}'`,
   `curl -s -H "Authorization: Bearer $KEY" "$URL/v1/jobs/$JOB/results?format=csv&columns=standard"`,
 ];
 

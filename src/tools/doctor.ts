@@ -68,11 +68,12 @@ export function diagnoseSettings(
   { secretFiles }: Pick<Config, 'secretFiles'>,
   dotEnv: DotEnv | null,
 ): Diagnosis {
-  const sources = [
-    ...(dotEnv === null ? [] : [describeDotEnv(dotEnv)]),
-    ...secretFiles.map(({ name, path }) => `${name} in ${path}`),
-  ];
-  const files = [...(dotEnv === null ? [] : [dotEnv.path]), ...secretFiles.map(({ path }) => path)];
+  const sources = secretFiles.map(({ name, path }) => `${name} in ${path}`);
+  const files = secretFiles.map(({ path }) => path);
+  if (dotEnv !== null) {
+    sources.unshift(describeDotEnv(dotEnv));
+    files.unshift(dotEnv.path);
+  }
   const readable = files.filter((path) => (statSync(path).mode & 0o004) !== 0);
   if (readable.length > 0)
     return warning(
@@ -109,7 +110,8 @@ export function diagnoseBrowser(
     : error(
         'browser',
         `none found, but ${markets.join(', ')} ${markets.length === 1 ? 'needs' : 'need'} one`,
-        'Run `gleaner browser install`, set GLEANER_BROWSER to the path of a browser, or GLEANER_BROWSER_URL to the address of one.',
+        'Run `gleaner browser install`, set GLEANER_BROWSER to the path ' +
+          'of a browser, or GLEANER_BROWSER_URL to the address of one.',
       );
 }
 
@@ -234,7 +236,8 @@ async function diagnoseFiles({ store, blobs }: Pick<Stack, 'store' | 'blobs'>): 
     return error(
       'result files',
       `${damagedCount} of ${files} missing or changed: ${damaged.join(', ')}${remainder}`,
-      'Restore them from a backup, or run their jobs again. Merged files are restored when they are read.',
+      'Restore them from a backup, or run their jobs again. ' +
+        'Merged files are restored when they are read.',
     );
   } catch (thrown) {
     return warning(

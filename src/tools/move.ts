@@ -81,7 +81,8 @@ async function requireCurrentSchema(path: string): Promise<void> {
   if (found > supported) throw new NewerDataError(`SQLite file ${path}`, found, supported);
   if (found < supported)
     throw new ConfigError(
-      `SQLite file ${path} has schema version ${found}, this program has ${supported}. Run 'gleaner migrate' on it first.`,
+      `SQLite file ${path} has schema version ${found}, this program has ${supported}. ` +
+        `Run 'gleaner migrate' on it first.`,
     );
 }
 
@@ -211,7 +212,8 @@ async function copyFile(
   if (copy?.sha256 !== expected.sha256)
     throw new Fault(
       'malformed',
-      `${target.engine}: the copy of ${path} has the SHA-256 ${copy?.sha256}, the original ${expected.sha256}`,
+      `${target.engine}: the copy of ${path} has the SHA-256 ` +
+        `${copy?.sha256}, the original ${expected.sha256}`,
     );
 }
 

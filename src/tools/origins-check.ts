@@ -57,7 +57,8 @@ export async function* checkOrigins(
   const chosen = markets?.length ? markets : [...config.origins.keys()];
   if (config.origins.size === 0)
     throw new ConfigError(
-      'No origins are configured. Set GLEANER_ORIGINS to a file with the addresses of the sites; start from origins.example.json.',
+      'No origins are configured. Set GLEANER_ORIGINS to a file with ' +
+        'the addresses of the sites; start from origins.example.json.',
     );
   const store = await openPageStore(config, note);
   const fetching = await openFetching({
@@ -170,7 +171,10 @@ const remedies: Readonly<Record<string, string>> = {
 
 function remedyOf({ code }: Fault, market: string, fetch: string | undefined): string {
   if (code === 'page_not_found')
-    return `The site responds, but not with this page. Pass one that exists: --id ${market}=<id or URL>`;
+    return (
+      'The site responds, but not with this page. ' +
+      `Pass one that exists: --id ${market}=<id or URL>`
+    );
   if (code === 'page_blocked') return fetch === 'browser' ? withProxy : withBrowser;
   return remedies[code] ?? `Inspect the page: gleaner page fetch ${market} …`;
 }

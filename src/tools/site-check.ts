@@ -65,13 +65,16 @@ export async function checkSite(
 /** What to do about faults that the owner of a declaration can avoid. */
 const remedies: Readonly<Record<string, string>> = {
   address_refused:
-    'To read shops in a private network, set {"sites": {"allow_private": true}} in the file of GLEANER_ORIGINS.',
+    'To read shops in a private network, set {"sites": ' +
+    '{"allow_private": true}} in the file of GLEANER_ORIGINS.',
   page_unreadable:
-    'To find where the page states its product, pass two product pages of the shop to `gleaner site learn`.',
+    'To find where the page states its product, ' +
+    'pass two product pages of the shop to `gleaner site learn`.',
 };
 
 const pendingLine =
-  'Pending: the browser stopped waiting for the price. If scripts of the page show it later, declare "wait_for".';
+  'Pending: the browser stopped waiting for the price. ' +
+  'If scripts of the page show it later, declare "wait_for".';
 
 /** Maximum values of a field that are printed. */
 const maxCandidates = 20;

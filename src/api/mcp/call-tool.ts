@@ -121,7 +121,8 @@ function bounded(text: string, method: DescMethod): string {
   if (bytes <= maxResponseBytes || ways.length === 0) return text;
   throw new Fault(
     'page_too_large',
-    `The response has ${bytes} bytes, more than the ${maxResponseBytes} of a tool. Request less with ${ways.join(' and ')}.`,
+    `The response has ${bytes} bytes, more than the ${maxResponseBytes} of a tool. ` +
+      `Request less with ${ways.join(' and ')}.`,
   );
 }
 

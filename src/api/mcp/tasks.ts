@@ -209,7 +209,9 @@ function inputRequests(job: Job, context: ServerContext): InputRequests {
   } as const;
   return {
     [inputKey]: inputRequired.elicit({
-      message: `Job ${job.jobId} costs ${job.cost} credits. ${describe(job)} It starts once it is approved.`,
+      message:
+        `Job ${job.jobId} costs ${job.cost} credits. ` +
+        `${describe(job)} It starts once it is approved.`,
       requestedSchema: { type: 'object', properties: { cancel } },
     }),
   };

@@ -42,16 +42,14 @@ const foreign = / \(endpoint \d+\)| [^.]*(?:`Idempotency-Key`|without \/v1|Retur
  */
 function describeTool(method: DescMethod): string {
   const about = comments[`${method.parent.typeName}.${method.name}`] ?? method.name;
-  const isSubmit = getOption(method, jobOption).step === Step.SUBMIT;
-  const parts = [
-    // Such as "Jobs on Tokopedia."
-    isSubmit ? comments[method.parent.typeName] : undefined,
-    about,
-    takesSubmitOptions(method) ? submitAdvice : undefined,
-    canWait(method) ? waitAdvice : undefined,
-    method === JobService.method.listRecords ? recordsAdvice : undefined,
-  ];
-  return parts.flatMap((part) => (part === undefined ? [] : [part.replace(foreign, '')])).join(' ');
+  const parts: string[] = [];
+  // Such as "Jobs on Tokopedia."
+  if (isSubmit(method)) parts.push(comments[method.parent.typeName] ?? '');
+  parts.push(about);
+  if (takesSubmitOptions(method)) parts.push(submitAdvice);
+  if (canWait(method)) parts.push(waitAdvice);
+  if (method === JobService.method.listRecords) parts.push(recordsAdvice);
+  return parts.map((part) => part.replace(foreign, '')).join(' ');
 }
 
 /** A tool that calls a method of the contract. */
@@ -124,13 +122,10 @@ const isSubmit = (method: DescMethod) => getOption(method, jobOption).step === S
 function isTool(method: DescMethod): boolean {
   const scope = getOption(method, scopeOption);
   const { step } = getOption(method, jobOption);
-  return (
-    getOption(method.parent, accessOption) === Access.USER &&
-    method.methodKind === 'unary' &&
-    endpointOf(method) !== undefined &&
-    toolScopes.has(scope) &&
-    (step === Step.UNSPECIFIED || step === Step.SUBMIT)
-  );
+  if (getOption(method.parent, accessOption) !== Access.USER) return false;
+  if (method.methodKind !== 'unary' || endpointOf(method) === undefined) return false;
+  if (!toolScopes.has(scope)) return false;
+  return step === Step.UNSPECIFIED || step === Step.SUBMIT;
 }
 
 /** Returns the name of a method's tool: `get_job`, and for submits `submit_mktb_pdp_bulk`. */

@@ -51,14 +51,18 @@ function statements({ method, isSubmit, streams }: ServedEndpoint): string[] {
 function literal(message: DescMessage, example: unknown): string {
   if (message.typeName === 'google.protobuf.Timestamp')
     return `timestampFromDate(new Date(${JSON.stringify(example)}))`;
-  const members = Object.entries(example as Record<string, unknown>).map(([name, value]) => {
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(example as Record<string, unknown>)) {
     const field = message.fields.find(({ jsonName }) => jsonName === name)!;
-    const text = Array.isArray(value)
-      ? `[${value.map((element) => valueText(field, element)).join(', ')}]`
-      : valueText(field, value);
-    return `${name}: ${text}`;
-  });
+    const text = Array.isArray(value) ? listText(field, value) : valueText(field, value);
+    members.push(`${name}: ${text}`);
+  }
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+function listText(field: DescField, values: readonly unknown[]): string {
+  const elements = values.map((value) => valueText(field, value));
+  return `[${elements.join(', ')}]`;
 }
 
 function valueText(field: DescField, value: unknown): string {
@@ -208,8 +212,9 @@ export function exampleOf(field: DescField): unknown {
   const fullName = `${field.parent.typeName}.${field.name}`;
   if (Object.hasOwn(byFullName, fullName)) return byFullName[fullName];
   const name = restName(field);
-  if (field.proto.proto3Optional) return undefined;
-  return Object.hasOwn(byName, name) && fits(field, byName[name]) ? byName[name] : undefined;
+  if (field.proto.proto3Optional || !Object.hasOwn(byName, name)) return undefined;
+  const example = byName[name];
+  return fits(field, example) ? example : undefined;
 }
 
 /**

@@ -71,11 +71,13 @@ export const apiInfo: Omit<ApiInfo, 'publicUrl'> = {
   callerHeaders: {
     'X-Credits-Remaining': header('Credits on the account after the request.', { type: 'integer' }),
     RateLimit: header(
-      `${whenLimited}: \`"key";r=<requests>;t=<seconds>\`, the remaining quota and the time until it is full again.`,
+      `${whenLimited}: \`"key";r=<requests>;t=<seconds>\`, ` +
+        'the remaining quota and the time until it is full again.',
       text,
     ),
     'RateLimit-Policy': header(
-      `${whenLimited}: \`"key";q=<requests>;w=<seconds>\`, the quota of an API key and its window (IETF draft ratelimit-headers).`,
+      `${whenLimited}: \`"key";q=<requests>;w=<seconds>\`, ` +
+        'the quota of an API key and its window (IETF draft ratelimit-headers).',
       text,
     ),
     'X-RateLimit-Limit': header(`${whenLimited}: the quota of an API key.`, count),

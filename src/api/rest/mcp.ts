@@ -235,7 +235,8 @@ function startSession(sessions: McpSessions, message: object, credits: number): 
   if ((message as { method?: unknown }).method === 'initialize') return sessions.start(credits);
   throw new Fault(
     'malformed',
-    'A budget needs a session: send initialize (protocol version 2025-11-25 or earlier) first, and the Mcp-Session-Id of its response with every other message.',
+    'A budget needs a session: send initialize (protocol version 2025-11-25 or ' +
+      'earlier) first, and the Mcp-Session-Id of its response with every other message.',
   );
 }
 

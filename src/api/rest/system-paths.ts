@@ -116,7 +116,8 @@ export const systemOperations = {
         name: 'columns',
         in: 'query',
         description:
-          '`standard` for the columns that all kinds and marketplaces have in common; with `format`.',
+          '`standard` for the columns that all kinds and ' +
+          'marketplaces have in common; with `format`.',
         schema: { type: 'string', enum: ['standard'] },
       },
       {

@@ -64,6 +64,7 @@ function openKey({ destinations }: JobContext, { keyId, apiKey: sealed }: Create
   if (apiKey !== null) return { keyId, apiKey };
   throw new Fault(
     'conflict',
-    `The key '${keyId}' was created under this Idempotency-Key, but its secret cannot be read any more. Revoke it, and create another one.`,
+    `The key '${keyId}' was created under this Idempotency-Key, ` +
+      'but its secret cannot be read any more. Revoke it, and create another one.',
   );
 }

@@ -95,10 +95,11 @@ function exportRows<Entry>(
   format: string,
 ): AsyncGenerator<Message> {
   const isCsv = format !== 'jsonl';
-  const lineOf = (row: Row) =>
-    isCsv
-      ? csvLine(columns.map((name) => (row[name] === '' ? null : row[name]!)))
-      : `${JSON.stringify(row)}\n`;
+  const cellOf = (row: Row, name: string) => (row[name] === '' ? null : row[name]!);
+  const lineOf = (row: Row) => {
+    if (!isCsv) return `${JSON.stringify(row)}\n`;
+    return csvLine(columns.map((name) => cellOf(row, name)));
+  };
   const lines = async function* () {
     let head = isCsv ? csvLine(columns) : '';
     for await (const { items } of pages) {

@@ -75,8 +75,8 @@ export function historyHandlers(context: JobContext): Handlers {
   const { method } = HistoryService;
   const unary = new Map([
     handle(method.listTrackedItems, async (request, { principal }) => {
-      const { search } = request;
-      const filter = { ...placeFilter(request), ...(search === '' ? {} : { search }) };
+      const filter = placeFilter(request);
+      if (request.search !== '') filter.search = request.search;
       const page = pageOf(request);
       const { items, next } = await listTrackedItems(
         store,
@@ -256,8 +256,12 @@ function placeFilter({
   market,
   region,
 }: Pick<ListTrackedItemsRequest, 'market' | 'region'>): TrackedItemFilter {
-  if (region !== noRegion)
-    return { ...(market === '' ? {} : { market }), ...(region === '' ? {} : { region }) };
+  if (region !== noRegion) {
+    const filter: TrackedItemFilter = {};
+    if (market !== '') filter.market = market;
+    if (region !== '') filter.region = region;
+    return filter;
+  }
   // Items of stores have no region that a caller can name.
   const named = market === '' ? storeMarkets : storeMarkets.filter((name) => name === market);
   return { market: { in: named } };

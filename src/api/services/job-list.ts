@@ -77,11 +77,10 @@ export async function listJobs(
     const operatorField = operatorFields.find(
       (field) => request[field] !== '' && request[field] !== userId,
     );
-    if (operatorField !== undefined)
-      throw new Fault(
-        'forbidden',
-        `Only operators may select jobs by ${operatorField === 'userId' ? 'user_id' : operatorField}.`,
-      );
+    if (operatorField !== undefined) {
+      const parameter = operatorField === 'userId' ? 'user_id' : operatorField;
+      throw new Fault('forbidden', `Only operators may select jobs by ${parameter}.`);
+    }
   }
   const search = request.search.trim();
   const found = search === '' ? [] : await findJobs(store, search);

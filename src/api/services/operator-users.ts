@@ -165,7 +165,9 @@ export function operatorUserHandlers(context: JobContext): [DescMethod, Handler]
     }),
     handle(method.grantCredits, async ({ userId, amount, note }, { idempotencyKey }) => {
       requireLive(requireUndeleted(await userOf(userId)));
-      const key = `grant:${idempotencyKey === undefined ? context.newId() : `${userId}:${idempotencyKey}`}`;
+      const grantId =
+        idempotencyKey === undefined ? context.newId() : `${userId}:${idempotencyKey}`;
+      const key = `grant:${grantId}`;
       const posting = await store.ledger.post({
         key,
         userId,
@@ -185,7 +187,8 @@ export function operatorUserHandlers(context: JobContext): [DescMethod, Handler]
       if (entry !== null && (entry.amount !== Number(amount) || entry.note !== note))
         throw new Fault(
           'conflict',
-          `The Idempotency-Key '${idempotencyKey}' was already used for a grant of ${entry.amount} credits with the note '${entry.note}'.`,
+          `The Idempotency-Key '${idempotencyKey}' was already used for a ` +
+            `grant of ${entry.amount} credits with the note '${entry.note}'.`,
         );
       return { balance: BigInt(posting.balance) };
     }),

@@ -54,5 +54,6 @@ const pathOf = (jobType: ResolvedJobType) => `/v1/schemas/${nameOf(jobType)}`;
 
 async function* text(jobType: ResolvedJobType): AsyncGenerator<string> {
   const about = { id: pathOf(jobType), title: `Row of exported records of ${nameOf(jobType)}` };
-  yield `${JSON.stringify(rowSchema(about, placeColumnsOf(jobType), recordFieldsOf(jobType)), null, 2)}\n`;
+  const schema = rowSchema(about, placeColumnsOf(jobType), recordFieldsOf(jobType));
+  yield `${JSON.stringify(schema, null, 2)}\n`;
 }

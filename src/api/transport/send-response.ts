@@ -7,7 +7,9 @@ import { encodeMessage, type WrittenResponse } from './unary/response.ts';
 /** Messages of calls that Connect refuses without a body. */
 const refusals: Readonly<Record<number, string>> = {
   405: 'This method takes POST only.',
-  415: 'Content-Type is not supported: send application/json, application/proto, application/grpc, or application/grpc-web.',
+  415:
+    'Content-Type is not supported: send application/json, ' +
+    'application/proto, application/grpc, or application/grpc-web.',
   505: 'This method needs HTTP/2.',
 };
 

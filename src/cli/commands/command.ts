@@ -56,7 +56,8 @@ export function integer(name: string, text: string | undefined, fallback: number
   const value = Number(text);
   if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < min)
     throw new UsageError(
-      `${name}: "${text}" is not a whole number${min > Number.MIN_SAFE_INTEGER ? ` of at least ${min}` : ''}`,
+      `${name}: "${text}" is not a whole ` +
+        `number${min > Number.MIN_SAFE_INTEGER ? ` of at least ${min}` : ''}`,
     );
   return value;
 }

@@ -26,7 +26,8 @@ export function addConfigCommands(program: Command): void {
   const setting = config
     .command('set <name> <value>')
     .description(
-      "Set url, api-key, or operator-key of a profile, or the default profile ('' removes a value, - reads it from standard input)",
+      'Set url, api-key, or operator-key of a profile, ' +
+        "or the default profile ('' removes a value, - reads it from standard input)",
     )
     .option('--profile <name>', 'profile to change');
   onRun(setting, async (io, { profile }: { profile?: string }, name: string, value: string) => {

@@ -100,7 +100,8 @@ export function addDoctor(program: Command): void {
   const doctor = program
     .command('doctor [market...]')
     .description(
-      'Check Node, browser, ports, disk, engines, result files, clock, and sites, and say what to do',
+      'Check Node, browser, ports, disk, engines, ' +
+        'result files, clock, and sites, and say what to do',
     )
     .option('--offline', 'send no request to the configured sites')
     .option('--origins', 'check the sites of the markets only, and show what came back')

@@ -108,7 +108,8 @@ export async function saveFiles(
     saved += files.length;
     if (filesDeletedAt !== undefined)
       session.note(
-        `the files of ${jobId} were deleted on ${timestampDate(filesDeletedAt).toISOString().slice(0, 10)}`,
+        `the files of ${jobId} were deleted on ` +
+          `${timestampDate(filesDeletedAt).toISOString().slice(0, 10)}`,
       );
     else if (files.length === 0)
       session.note(

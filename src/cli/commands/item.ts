@@ -21,10 +21,11 @@ const { listTrackedItems, getHistory, listChanges, readChangeFeed, streamChanges
 /** Maximum changes in a response. */
 const maxFeedPage = 1_000;
 
-const price = (values: ItemValues | undefined): string =>
-  values?.price === undefined
-    ? ''
-    : `${values.price}${values.currency ? ` ${values.currency}` : ''}`;
+function price(values: ItemValues | undefined): string {
+  if (values?.price === undefined) return '';
+  const { price: amount, currency } = values;
+  return currency ? `${amount} ${currency}` : `${amount}`;
+}
 
 function stock(values: ItemValues | undefined): string {
   if (values?.stock !== undefined) return count(values.stock);

@@ -134,29 +134,30 @@ export function addJobCommands(program: Command): void {
 
 function addDecisions(parent: Command): void {
   const { approveJob, rejectJob, skipComparison } = OperatorService.method;
-  const words = ({ jobId, status }: Job) => `${jobId} ${status}\n`;
   addShow(parent, {
     usage: 'approve <job...>',
     about: 'Approve jobs, and with the run of a schedule its later runs (operators)',
     method: approveJob,
-    words: (job) =>
-      job.scheduleId === ''
-        ? words(job)
-        : `${job.jobId} ${job.status}, with the later runs of schedule ${job.scheduleId}\n`,
+    words: ({ jobId, status, scheduleId }) => {
+      const runs = scheduleId === '' ? '' : `, with the later runs of schedule ${scheduleId}`;
+      return `${jobId} ${status}${runs}\n`;
+    },
   });
   addShow(parent, {
     usage: 'reject <job...>',
     about: 'Reject jobs and refund their credits (operators)',
     options: [['--reason <text>', 'reason to show to the user']],
     method: rejectJob,
-    words,
+    words: ({ jobId, status }) => `${jobId} ${status}\n`,
   });
   addShow(parent, {
     usage: 'skip-comparison <job>',
     about: 'End the failed comparison of a tracked job (operators)',
     method: skipComparison,
-    words: ({ series }) =>
-      `Skipped${series === '' ? '' : `: the jobs of ${series} are compared`}.\n`,
+    words: ({ series }) => {
+      const effect = series === '' ? '' : `: the jobs of ${series} are compared`;
+      return `Skipped${effect}.\n`;
+    },
   });
 }
 
@@ -169,12 +170,10 @@ function addJobShow(parent: Command): void {
     as: 'either',
     async run(session, { quality }, reference: string) {
       if (quality) {
-        const found = await session.client.call(getQuality, {
-          jobId: await findJobId(session, reference),
-        });
-        return session.show(GetQualityResponseSchema, found, (display) =>
-          qualityWords(found, display),
-        );
+        const jobId = await findJobId(session, reference);
+        const found = await session.client.call(getQuality, { jobId });
+        const words = (display: Display) => qualityWords(found, display);
+        return session.show(GetQualityResponseSchema, found, words);
       }
       const job = await findJob(session, reference);
       await session.show(JobSchema, job, (display) => jobPairs(job, display));
@@ -182,8 +181,11 @@ function addJobShow(parent: Command): void {
   });
 }
 
-const qualityWords = ({ fields, records, invalid }: GetQualityResponse, { table }: Display) =>
-  `${table(qualityColumns, fields)}${count(records)} records, ${count(invalid)} with a field of a wrong type\n`;
+function qualityWords(quality: GetQualityResponse, { table }: Display): string {
+  const { fields, records, invalid } = quality;
+  const rows = table(qualityColumns, fields);
+  return `${rows}${count(records)} records, ${count(invalid)} with a field of a wrong type\n`;
+}
 
 function addRetry(parent: Command): void {
   addDerivation(parent, JobService.method.retryJob, {
@@ -231,10 +233,9 @@ function addDerivation(
       const jobId = await findJobId(session, reference);
       if (dryRun) return showQuote(session, await client.quote(method, { jobId }, options));
       const { response: job } = await client.submit(method, { jobId }, options);
-      if (!isJson)
-        note(
-          `${counted(job.total, 'unit')} ${done} for ${counted(job.cost, 'credit')}: ${job.status}`,
-        );
+      const units = counted(job.total, 'unit');
+      const cost = counted(job.cost, 'credit');
+      if (!isJson) note(`${units} ${done} for ${cost}: ${job.status}`);
       await show(JobSchema, job, () => `${job.jobId}\n`);
     },
   });

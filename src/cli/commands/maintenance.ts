@@ -52,9 +52,9 @@ function addDataCommands(program: Command): void {
     for (const path of lost) io.say(`LOST  ${path}`);
     for (const problem of audit.problems) io.say(`PROBLEM  ${problem}`);
     const total = Object.values(documents).reduce((sum, count) => sum + count, 0);
-    io.say(
-      `Moved ${counted(audit.accounts, 'account')} and ${counted(audit.jobs, 'job')}: ${counted(total, 'document')}, ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`,
-    );
+    const moved = `${counted(audit.accounts, 'account')} and ${counted(audit.jobs, 'job')}`;
+    const contents = `${counted(total, 'document')}, ${counted(files, 'file')}`;
+    io.say(`Moved ${moved}: ${contents}, ${bytes.toLocaleString('en-US')} bytes.`);
     return lost.length + audit.problems.length === 0 ? 0 : 1;
   });
 }
@@ -74,7 +74,8 @@ export function addMaintenanceCommands(program: Command): void {
   onRun(audit, async (io, { json, files }: { json?: true; files?: true }) => {
     const { runAudit } = await import('../../tools/store-commands.ts');
     const result = await runAudit(io.config(), { withFiles: files === true });
-    for (const line of json === true ? [JSON.stringify(result)] : auditLines(result)) io.say(line);
+    const lines = json === true ? [JSON.stringify(result)] : auditLines(result);
+    for (const line of lines) io.say(line);
     return result.problems.length === 0 ? 0 : 1;
   });
   const operatorKey = program
@@ -91,20 +92,18 @@ export function addMaintenanceCommands(program: Command): void {
   addDataCommands(program);
 }
 
-function auditLines({
-  accounts,
-  entries,
-  jobs,
-  deletedJobs,
-  files,
-  problems,
-}: CompleteAudit): string[] {
-  const stored = files === undefined ? '' : `, and ${counted(files, 'file')}`;
-  const result =
-    problems.length === 0 ? 'no problems found' : `${counted(problems.length, 'problem')} found`;
+/** Returns a line for each problem, and one about what was checked. */
+function auditLines(audit: CompleteAudit): string[] {
+  const { files, deletedJobs, problems } = audit;
+  const accounts = counted(audit.accounts, 'account');
+  const entries = counted(audit.entries, 'ledger entry', 'ledger entries');
+  let checked = `${accounts}, ${entries}, and ${counted(audit.jobs, 'job')}`;
+  if (deletedJobs > 0) checked += ` (and ${counted(deletedJobs, 'deleted job')})`;
+  if (files !== undefined) checked += `, and ${counted(files, 'file')}`;
+  const problemCount = problems.length === 0 ? 'no problems' : counted(problems.length, 'problem');
   return [
     ...problems.map((problem) => `PROBLEM  ${problem}`),
-    `Checked ${counted(accounts, 'account')}, ${counted(entries, 'ledger entry', 'ledger entries')}, and ${counted(jobs, 'job')}${deletedJobs === 0 ? '' : ` (and ${counted(deletedJobs, 'deleted job')})`}${stored}: ${result}.`,
+    `Checked ${checked}: ${problemCount} found.`,
   ];
 }
 

@@ -91,7 +91,7 @@ async function waitUntil(
   try {
     await client.wait(jobId, {
       signal: AbortSignal.any([signal, timeout]),
-      ...(onProgress === undefined ? {} : { onProgress }),
+      onProgress,
     });
   } catch (error) {
     if (!timeout.aborted) throw error;

@@ -71,7 +71,10 @@ export function writeProfiles(path: string, file: ProfileFile): void {
 export function modeWarning(path: string): string | null {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || process.platform === 'win32' || (mode & 0o077) === 0) return null;
-  return `Warning: ${path} contains keys and can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`;
+  return (
+    `Warning: ${path} contains keys and can be read by others ` +
+    `(mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`
+  );
 }
 
 export type Source = 'flag' | 'profile' | 'environment' | '.env' | 'default' | 'none';

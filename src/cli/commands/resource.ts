@@ -99,15 +99,14 @@ export function addList<I extends DescMessage, O extends DescMessage>(
   parent: Command,
   spec: ListSpec<I, O>,
 ): void {
-  const { usage, about, options = [], method, exportMethod, columns, ownerColumn, none } = spec;
+  const { usage, about, method, exportMethod, columns, ownerColumn, none } = spec;
+  const options = [...(spec.options ?? [])];
+  if (isPaged(method)) options.push(limitOption);
+  if (exportMethod !== undefined) options.push(exportOption, outputOption);
   addCommand<Flags>(parent, {
     usage,
     about,
-    options: [
-      ...options,
-      ...(isPaged(method) ? [limitOption] : []),
-      ...(exportMethod === undefined ? [] : [exportOption, outputOption]),
-    ],
+    options,
     as: accessOf(spec),
     async run(session, flags, ...values: string[]) {
       if (exportMethod !== undefined && flags.export !== undefined)
@@ -178,11 +177,8 @@ export function addStream<I extends DescMessage>(
     as: accessOf(spec),
     async run(session, flags, ...values: string[]) {
       const request = await requestOf(spec, session, flags, values);
-      await writeStream(
-        session,
-        await session.client.stream(method, request as never),
-        flags.output,
-      );
+      const stream = await session.client.stream(method, request as never);
+      await writeStream(session, stream, flags.output);
     },
   });
 }
@@ -229,17 +225,13 @@ async function exportEntries(
     );
   const request = await requestOf(spec, session, flags, []);
   const format = exportFormat('--export', session, flags.export);
-  await writeStream(
-    session,
-    await session.client.stream(method, { ...request, format } as never),
-    flags.output,
-  );
+  const stream = await session.client.stream(method, { ...request, format } as never);
+  await writeStream(session, stream, flags.output);
 }
 
 /**
  * Calls a function for each id, one after another, also after errors. Returns the last exit code
- * that is not
- * 0.
+ * that is not 0.
  */
 async function forEach(
   session: CommandSession,
@@ -273,28 +265,25 @@ async function requestOf(
   const { usage, options = [], request } = spec;
   const names = [...usage.matchAll(/[<[]([\w-]+)/g)].map(([, name]) => camelCase(name!));
   const declared = options.map(([text]) => camelCase(/--([\w-]+)/.exec(text)![1]!));
-  const flagValues: Flags = Object.fromEntries([
-    ...declared.map((name) => [name, flags[name]]),
-    ...names.map((name, at) => [name, values[at]]),
-  ]);
-  if (typeof flagValues.userId === 'string') checkUserId(flagValues.userId);
-  if (flagValues.scheduleId !== undefined) await checkSchedule(session, flagValues.scheduleId);
+  const flagValues: Record<string, unknown> = {};
+  for (const name of declared) flagValues[name] = flags[name];
+  for (const [at, name] of names.entries()) flagValues[name] = values[at];
+  const { userId, scheduleId, market, region, job } = flagValues;
+  if (typeof userId === 'string') checkUserId(userId);
+  if (typeof scheduleId === 'string') await checkSchedule(session, scheduleId);
   const { input } = methodOf(spec, session);
-  const fields = input.fields.flatMap(({ localName, scalar }) => {
+  const fields: Record<string, unknown> = {};
+  for (const { localName, scalar } of input.fields) {
     const value = flagValues[localName];
     const isText = scalar === ScalarType.STRING && typeof value === 'string';
-    return isText || (scalar === ScalarType.BOOL && value === true)
-      ? [[localName, value] as const]
-      : [];
-  });
-  return {
-    ...Object.fromEntries(fields),
-    ...(typeof flagValues.market === 'string' ? { market: marketPath(flagValues.market) } : {}),
-    ...(typeof flagValues.region === 'string' ? { region: regionCode(flagValues.region) } : {}),
-    ...(flagValues.job === undefined ? {} : { jobId: await findJobId(session, flagValues.job) }),
-    ...(session.userId !== '' && input.field.userId ? { userId: session.userId } : {}),
-    ...(await request?.(flags, session, ...values)),
-  };
+    const isFlag = scalar === ScalarType.BOOL && value === true;
+    if (isText || isFlag) fields[localName] = value;
+  }
+  if (typeof market === 'string') fields.market = marketPath(market);
+  if (typeof region === 'string') fields.region = regionCode(region);
+  if (typeof job === 'string') fields.jobId = await findJobId(session, job);
+  if (session.userId !== '' && input.field.userId) fields.userId = session.userId;
+  return { ...fields, ...(await request?.(flags, session, ...values)) };
 }
 
 const isPaged = ({ input }: DescMethod) => input.field.pageToken !== undefined;
@@ -305,13 +294,15 @@ const methodOf = ({ method, operatorMethod }: AnySpec, { isOperator }: CommandSe
 /** Returns whose keys can call the method of a command, as the contract declares. */
 function accessOf({ method, operatorMethod }: AnySpec): Access {
   if (!isAllowed(method, 'user')) return 'operator';
-  return operatorMethod !== undefined || isAllowed(method, 'operator') ? 'either' : 'user';
+  const forOperators = operatorMethod !== undefined || isAllowed(method, 'operator');
+  return forOperators ? 'either' : 'user';
 }
 
-const isAllowed = (method: DescMethod, role: 'user' | 'operator'): boolean =>
-  refusalOf(
-    method,
-    role === 'user'
-      ? { role, scopes: keyScopes, operatorRole: null }
-      : { role, scopes: [], operatorRole: 'admin' },
-  ) === null;
+/** A caller of each role who may do all that the role may. */
+const callers = {
+  user: { role: 'user', scopes: keyScopes, operatorRole: null },
+  operator: { role: 'operator', scopes: [], operatorRole: 'admin' },
+} as const;
+
+const isAllowed = (method: DescMethod, role: keyof typeof callers): boolean =>
+  refusalOf(method, callers[role]) === null;

@@ -31,7 +31,8 @@ export const tableOptions = [
   ['--format <format>', `write the records as a table: ${Object.keys(tableExtensions).join(', ')}`],
   [
     '--filter <condition...>',
-    "write only records with this value: 'item.price<10', 'item.title~lamp' (=, !=, <, <=, >, >=, ~; repeatable)",
+    "write only records with this value: 'item.price<10', " +
+      "'item.title~lamp' (=, !=, <, <=, >, >=, ~; repeatable)",
   ],
   ['--search <text>', 'write only records with this text in a column'],
   ['--sort <column>', 'sort the records by a column; -<column> in descending order'],
@@ -68,7 +69,7 @@ export function addResultCommands(job: Command): void {
           ? client.stream(exportRecords, {
               jobId,
               format,
-              ...(provenance ? { provenance } : {}),
+              provenance,
               ...selection,
             })
           : client.stream(streamResults, { jobId });

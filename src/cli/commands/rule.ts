@@ -78,7 +78,7 @@ function parseFields(condition: string, options: RuleOptions) {
     region: regionCode(region),
     key,
     series,
-    ...(number === undefined ? {} : { threshold: number }),
+    threshold: number,
     channel: email ? 'email' : 'webhook',
     disabled: off === true,
   };
@@ -104,7 +104,8 @@ export function addRuleCommands(program: Command): void {
   addCommand<RuleOptions>(rule, {
     usage: 'create <condition>',
     about:
-      'Create a rule: price_falls_by, price_rises_by, price_below, price_above, back_in_stock, out_of_stock, or changes',
+      'Create a rule: price_falls_by, price_rises_by, price_below, ' +
+      'price_above, back_in_stock, out_of_stock, or changes',
     options: ruleOptions,
     async run(session, { replace: ruleId, ...options }, condition: string) {
       const fields = parseFields(condition, options);

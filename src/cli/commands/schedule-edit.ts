@@ -138,7 +138,8 @@ export function addScheduleUpdate(schedule: Command): void {
   addCommand<EditFlags>(schedule, {
     usage: 'update <schedule-id> [file]',
     about:
-      'Change what the flags name, and the units if there is a file; `none` removes --start, --end, --max-total-credits, or --max-credits',
+      'Change what the flags name, and the units if there is a file; ' +
+      '`none` removes --start, --end, --max-total-credits, or --max-credits',
     options: updateOptions,
     async run(session, flags, scheduleId: string, file: string | undefined) {
       const { start, end, maxTotalCredits, format, set = [], ...requestFlags } = flags;

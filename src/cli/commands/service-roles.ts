@@ -37,7 +37,7 @@ export function addServiceRoles(program: Command): void {
       distributed: distributed === true,
       keep: keep === true,
       dataDir: loadConfig(isolatedEnvironment(io.env), io.folder).dataDir,
-      ...(market === undefined ? {} : { market }),
+      market,
       io,
     });
   });
@@ -81,7 +81,7 @@ async function runRole(io: Io, role: ProcessRole): Promise<void> {
   Object.assign(io.env, openTelemetryVariables(config.environment));
   const service = await serve(config, role, {
     say,
-    ...(logOutput === undefined ? {} : { logOutput }),
+    logOutput,
   });
   const collecting = setTimeout(() => {
     collectGarbage();

@@ -113,7 +113,8 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
     get client() {
       if (key.value === null)
         throw new UsageError(
-          `No ${what} configured for ${url.value}. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
+          `No ${what} configured for ${url.value}. ` +
+            `Pass --key, set ${variable}, or run \`gleaner config set\`.`,
         );
       client ??= createGleanerClient({
         url: url.value,
@@ -234,7 +235,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function checkUserId(text: string): string {
   if (uuid.test(text)) return text;
   throw new UsageError(
-    `No user "${text}". Pass an id, which \`gleaner user list --search ${shellWord(text)}\` prints.`,
+    `No user "${text}". ` +
+      `Pass an id, which \`gleaner user list --search ${shellWord(text)}\` prints.`,
   );
 }
 

@@ -91,7 +91,9 @@ const parts: Readonly<Record<string, (session: CommandSession) => Promise<void>>
 export function addStatusCommand(program: Command): void {
   addCommand(program, {
     usage: 'status [part]',
-    about: `Show queues, processes, active sites, and changed settings, or all of one part: ${Object.keys(parts).join(', ')}`,
+    about:
+      'Show queues, processes, active sites, and changed settings, ' +
+      `or all of one part: ${Object.keys(parts).join(', ')}`,
     as: 'operator',
     run(session, _options, part: string | undefined) {
       if (part === undefined) return showAll(session);

@@ -74,7 +74,8 @@ export function addUserCommands(program: Command): void {
       if (yes) return {};
       const { user: found } = await client.call(method.getUser, { userId });
       throw new UsageError(
-        `This deletes ${found!.name} with all jobs and files, and cannot be undone. To delete, add --yes.`,
+        `This deletes ${found!.name} with all jobs and files, ` +
+          'and cannot be undone. To delete, add --yes.',
       );
     },
   });

@@ -96,8 +96,10 @@ function valueWriter(field: DescField): WriteValue {
   }
   if (field.fieldKind === 'map') {
     return (value) => {
-      const entries = Object.entries(value as Record<string, unknown>);
-      return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${element(item)}`).join(',')}}`;
+      const members: string[] = [];
+      for (const [key, item] of Object.entries(value as Record<string, unknown>))
+        members.push(`${JSON.stringify(key)}:${element(item)}`);
+      return `{${members.join(',')}}`;
     };
   }
   return element;

@@ -86,7 +86,7 @@ function unreadableRow({ message, lines }: CsvError & { lines?: number }, row: n
   return new UnitsError([
     {
       row,
-      ...(lines === undefined ? {} : { line: lines }),
+      line: lines,
       type: 'csv_parsing',
       // The reason ends with the line, which the problem has.
       message: `The row cannot be parsed: ${message.replace(/ at line \d+$/, '')}`,

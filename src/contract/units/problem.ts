@@ -6,7 +6,7 @@ export interface UnitProblem {
    */
   row?: number;
   /** Line of the file, counted from 1; absent for the whole file and for a missing column. */
-  line?: number;
+  line?: number | undefined;
   /** Field of a unit. */
   column?: string;
   /** FastAPI's type of the problem: `missing`, `enum`, … */

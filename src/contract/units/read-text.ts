@@ -60,7 +60,8 @@ export function readText(columns: UnitColumns, text: string, options: ReadTextOp
 function separateIds(columns: UnitColumns, line: TextLine): TextLine[] {
   const cells = line.text.split(/[\s,;]+/).filter((cell) => cell !== '');
   const areIds = cells.every((cell) => !isAddress(cell) && isItem(columns, cell));
-  return areIds ? cells.map((cell) => ({ line: line.line, text: cell })) : [line];
+  if (!areIds) return [line];
+  return cells.map((text) => ({ line: line.line, text }));
 }
 
 function nonBlankLines(text: string): TextLine[] {
@@ -71,8 +72,10 @@ function nonBlankLines(text: string): TextLine[] {
 }
 
 /** Returns the separator of the columns in a line; a comma if it has none. */
-const delimiterOf = (line: string): string =>
-  ['\t', ';'].find((each) => line.includes(each)) ?? ',';
+function delimiterOf(line: string): string {
+  if (line.includes('\t')) return '\t';
+  return line.includes(';') ? ';' : ',';
+}
 
 /** Returns whether the first line of a text names fields, or an address of a product. */
 export function isTable(columns: UnitColumns, text: string): boolean {
@@ -90,10 +93,12 @@ function hasHeader(columns: UnitColumns, [first, ...rows]: readonly TextLine[]):
   const cellsOf = ({ text }: TextLine) => text.split(delimiter).map((cell) => cell.trim());
   const titles = cellsOf(first);
   if (isHeader(columns, titles)) return true;
-  const [firstRow] = rows.slice(0, 1).map(cellsOf);
-  const position = firstRow?.findIndex((cell) => isProductAddress(columns, cell)) ?? -1;
-  const isTitle = (cell = '') => words.test(cell) && !isItem(columns, cell);
-  return isTitle(titles[position]) && rows.every((row) => isAddress(cellsOf(row)[position] ?? ''));
+  const [firstRow] = rows;
+  if (firstRow === undefined) return false;
+  const position = cellsOf(firstRow).findIndex((cell) => isProductAddress(columns, cell));
+  const title = titles[position] ?? '';
+  if (!words.test(title) || isItem(columns, title)) return false;
+  return rows.every((row) => isAddress(cellsOf(row)[position] ?? ''));
 }
 
 /** Returns whether cells name fields. */
@@ -115,8 +120,9 @@ function layoutOfCells(
   const width = Math.max(...rows.map(({ cells }) => cells.length));
   const positions = Array.from({ length: width }, (_, position) => position);
   const onlyColumn = (isMatch: (cell: string) => boolean) => {
-    const matches = positions.filter((at) => rows.every(({ cells }) => isMatch(cells[at] ?? '')));
-    return matches.length === 1 ? matches[0] : undefined;
+    const isColumn = (at: number) => rows.every(({ cells }) => isMatch(cells[at] ?? ''));
+    const [position, ...otherPositions] = positions.filter(isColumn);
+    return otherPositions.length === 0 ? position : undefined;
   };
   const addresses = onlyColumn((cell) => isProductAddress(columns, cell));
   if (addresses === undefined) {
@@ -134,7 +140,9 @@ const unnamedColumns = ({ line, cells }: CsvRow, order: readonly string[]) =>
     {
       line,
       type: 'value_error',
-      message: `The line has ${cells.length} cells and names no column. Write the names of the columns above their values: ${order.join(', ')}`,
+      message:
+        `The line has ${cells.length} cells and names no column. ` +
+        `Write the names of the columns above their values: ${order.join(', ')}`,
     },
   ]);
 

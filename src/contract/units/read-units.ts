@@ -56,11 +56,12 @@ export function readUnits(
   if (header === undefined) throw fileError('too_short', 'The file has no rows');
   if (maxRows !== undefined && rows.length > maxRows)
     throw fileError('too_long', `The file has more than ${maxRows} rows`);
-  const isList = isAddress(header.cells[0]!);
-  const table = isList
-    ? { layout: listLayout(columns), rows: [header, ...rows] }
-    : { layout: layoutOf(columns, header, rows[0]), rows };
-  return readRows(columns, table, options);
+  if (isAddress(header.cells[0]!)) {
+    const layout = listLayout(columns);
+    return readRows(columns, { layout, rows: [header, ...rows] }, options);
+  }
+  const layout = layoutOf(columns, header, rows[0]);
+  return readRows(columns, { layout, rows }, options);
 }
 
 /** Reads the rows of a file; a header of one cell may separate its names by semicolons. */
@@ -70,9 +71,10 @@ function readTable(
 ): CsvRow[] {
   const limits = maxRows === undefined ? {} : { maxRows };
   const rows = readCsv(file, limits);
+  if (!acceptsSemicolons) return rows;
   const [first = '', ...otherCells] = rows[0]?.cells ?? [];
   const hasSemicolons = otherCells.length === 0 && first.includes(';') && !isAddress(first);
-  return acceptsSemicolons && hasSemicolons ? readCsv(file, { ...limits, delimiter: ';' }) : rows;
+  return hasSemicolons ? readCsv(file, { ...limits, delimiter: ';' }) : rows;
 }
 
 /** Returns the layout of a file without a header. Throws a UnitsError if its units need one. */
@@ -103,9 +105,8 @@ export function readRows(
   table: UnitTable,
   options: ReadUnitsOptions,
 ): FileUnits {
-  return columns.fields.length === 0
-    ? readTexts(columns, table)
-    : readFields(columns, table, options);
+  if (columns.fields.length === 0) return readTexts(columns, table);
+  return readFields(columns, table, options);
 }
 
 /** Reads units that are strings. */
@@ -239,15 +240,20 @@ function normalizeValue(columns: UnitColumns, field: string, value: string): str
 }
 
 /** Parses the id of a product, in any case, or its address. Returns null for other text. */
-export const parseItem = (
+export function parseItem(
   { parseAddress }: UnitColumns,
   text: string,
-): Record<string, string> | null =>
-  parseAddress(text) ?? (isAddress(text) ? null : parseAddress(text.toUpperCase()));
+): Record<string, string> | null {
+  const fields = parseAddress(text);
+  if (fields !== null || isAddress(text)) return fields;
+  return parseAddress(text.toUpperCase());
+}
 
 /** Adds the values of the fields that a unit lacks. */
 function withFills(unit: Record<string, string>, fills: UnitFields): UnitFields {
-  for (const [field, value] of Object.entries(fills)) if (value !== '') unit[field] ??= value;
+  for (const [field, value] of Object.entries(fills)) {
+    if (value !== '') unit[field] ??= value;
+  }
   return unit;
 }
 
@@ -269,7 +275,9 @@ const notInAddress = (column: string, address: string): ColumnProblem => ({
 const twoValues = (column: string, value: string, other: string): ColumnProblem => ({
   column,
   type: 'value_error',
-  message: `The column '${column}' occurs twice with different values: ${quote(value)} and ${quote(other)}`,
+  message:
+    `The column '${column}' occurs twice with different values: ` +
+    `${quote(value)} and ${quote(other)}`,
 });
 
 const otherAddress = (column: string, value: string, ofAddress: string): ColumnProblem => ({
@@ -288,8 +296,9 @@ const tooWide = (cells: readonly string[], width: number): ColumnProblem => ({
 });
 
 function checkWidths(rows: readonly CsvRow[], width: number): void {
-  const problems = rows.flatMap(({ line, cells }, at) =>
-    isTooWide(cells, width) ? [{ row: at + 1, line, ...tooWide(cells, width) }] : [],
-  );
+  const problems: UnitProblem[] = [];
+  for (const [at, { line, cells }] of rows.entries()) {
+    if (isTooWide(cells, width)) problems.push({ row: at + 1, line, ...tooWide(cells, width) });
+  }
   if (problems.length > 0) throw new UnitsError(problems.slice(0, maxProblems));
 }

@@ -55,7 +55,7 @@ async function connectDirectly(
   port: number,
   lookup: LookupFunction | undefined,
 ): Promise<Socket> {
-  const socket = connectTo({ host, port, ...(lookup ? { lookup } : {}) });
+  const socket = connectTo({ host, port, lookup });
   const timedOut = () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' }));
   socket.setTimeout(connectMs, timedOut);
   // A pending connection must not keep the process alive.

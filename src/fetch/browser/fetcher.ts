@@ -159,7 +159,8 @@ function checkRequest(request: PageRequest, origin: string, isRemote: boolean): 
 function unguarded(origin: string): Fault {
   return new Fault(
     'address_refused',
-    `${origin} is not an address of the origins file, and a browser that runs elsewhere makes its own connections`,
+    `${origin} is not an address of the origins file, ` +
+      'and a browser that runs elsewhere makes its own connections',
   );
 }
 

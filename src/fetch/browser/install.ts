@@ -31,7 +31,8 @@ export async function installBrowser(options: BrowserInstallOptions): Promise<In
   if (platform === undefined)
     throw new Fault(
       'unavailable',
-      `Chrome for Testing has no build for ${process.platform} on ${process.arch}. Install a browser, and set GLEANER_BROWSER to its path.`,
+      `Chrome for Testing has no build for ${process.platform} on ${process.arch}. ` +
+        'Install a browser, and set GLEANER_BROWSER to its path.',
     );
   const version = PUPPETEER_REVISIONS.chrome;
   openPrivateFolder(dataDir);

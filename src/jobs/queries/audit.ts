@@ -38,11 +38,8 @@ export async function audit(store: Store): Promise<Audit> {
   for await (const { userId, balance, sum, entries } of store.ledger.audit()) {
     result.accounts++;
     result.entries += entries;
-    if (sum === null)
-      result.problems.push(`account ${userId}: not audited, because it changed all the time`);
-    else if (balance !== sum)
-      result.problems.push(`account ${userId}: balance ${balance}, sum of the ledger ${sum}`);
-    if (balance < 0) result.problems.push(`account ${userId}: balance ${balance} is below 0`);
+    for (const problem of auditAccount(balance, sum))
+      result.problems.push(`account ${userId}: ${problem}`);
     const first = await auditJobs(store, userId);
     result.jobs += first.jobs;
     result.deletedJobs += first.deletedJobs;
@@ -54,12 +51,20 @@ export async function audit(store: Store): Promise<Audit> {
   return result;
 }
 
+/** Checks a balance against the sum of its ledger, which is null if the account kept changing. */
+function auditAccount(balance: number, sum: number | null): string[] {
+  const problems: string[] = [];
+  if (sum === null) problems.push('not audited, because it changed all the time');
+  else if (balance !== sum) problems.push(`balance ${balance}, sum of the ledger ${sum}`);
+  if (balance < 0) problems.push(`balance ${balance} is below 0`);
+  return problems;
+}
+
+type JobsAudit = Pick<Audit, 'jobs' | 'deletedJobs' | 'problems'>;
+
 /** Checks the jobs of an account, and the entries of jobs. */
-async function auditJobs(
-  store: Store,
-  userId: string,
-): Promise<Pick<Audit, 'jobs' | 'deletedJobs' | 'problems'>> {
-  const result = { jobs: 0, deletedJobs: 0, problems: [] as string[] };
+async function auditJobs(store: Store, userId: string): Promise<JobsAudit> {
+  const result: JobsAudit = { jobs: 0, deletedJobs: 0, problems: [] };
   const ledger = await jobEntries(store, userId);
   for (const [jobId, entries] of ledger) {
     const sum = entries.reduce((total, { amount }) => total + amount, 0);
@@ -76,7 +81,8 @@ async function auditJobs(
     result.deletedJobs++;
     const entries = ledger.get(job.id) ?? [];
     const units = { ...job, total: job.totalUnits };
-    const problems = [...auditEntries(job.id, entries), ...auditBalance(job, units, entries)];
+    const problems = auditEntries(job.id, entries);
+    problems.push(...auditBalance(job, units, entries));
     for (const problem of problems) result.problems.push(`deleted job ${job.id}: ${problem}`);
   }
   return result;

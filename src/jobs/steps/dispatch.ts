@@ -61,12 +61,13 @@ interface Room {
 function roomsOf(context: JobContext, job: Job, inFlight: InFlight): Room[] {
   const window = windowOf(context, job);
   const { regions } = context.jobTypes.of(job).market;
-  if (job.region === '' && regions.length > 1)
-    return [...regions, '']
-      .map((region) => ({ region, room: roomIn(region, window, inFlight) }))
-      .filter(({ room }) => room > 0);
-  const rooms = [...inFlight.byRegion.keys()].map((region) => roomIn(region, window, inFlight));
-  const room = Math.min(window, ...rooms);
+  const roomOf = (region: string): Room => ({ region, room: roomIn(region, window, inFlight) });
+  if (job.region === '' && regions.length > 1) {
+    const rooms = [...regions, ''].map(roomOf);
+    return rooms.filter(({ room }) => room > 0);
+  }
+  const rooms = [...inFlight.byRegion.keys()].map(roomOf);
+  const room = Math.min(window, ...rooms.map((regionRoom) => regionRoom.room));
   return room > 0 ? [{ room }] : [];
 }
 
@@ -93,13 +94,18 @@ export async function findJobsToDispatch(
   const idsOf = (some: readonly Job[]) => some.map(({ id }) => id);
   const now = context.clock.steady();
   const inFlight = await batches.countInFlight(idsOf(jobs), now);
-  const isIdle = ({ id, state }: Job) => state === 'approved' || !inFlight.has(id);
-  const active = jobs.filter((job) => !isIdle(job));
-  const withRoom = active.filter((job) => roomsOf(context, job, inFlight.get(job.id)!).length > 0);
-  const which = { jobId: { in: idsOf(withRoom) }, state: 'waiting' } as const;
-  const waiting = withRoom.length === 0 ? [] : await batches.countBy(which, ['jobId']);
+  const idle: Job[] = [];
+  const withRoom: Job[] = [];
+  for (const job of jobs) {
+    const jobInFlight = inFlight.get(job.id);
+    if (job.state === 'approved' || jobInFlight === undefined) idle.push(job);
+    else if (roomsOf(context, job, jobInFlight).length > 0) withRoom.push(job);
+  }
+  if (withRoom.length === 0) return idle;
+  const isWaiting = { jobId: { in: idsOf(withRoom) }, state: 'waiting' } as const;
+  const waiting = await batches.countBy(isWaiting, ['jobId']);
   const waitingIds = new Set(waiting.map(({ jobId }) => jobId));
-  return [...jobs.filter(isIdle), ...withRoom.filter(({ id }) => waitingIds.has(id))];
+  return [...idle, ...withRoom.filter(({ id }) => waitingIds.has(id))];
 }
 
 /** Returns true if the first dispatch of a job queues all of its batches. */

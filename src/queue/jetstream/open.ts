@@ -122,9 +122,8 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
 
     close() {
       closing.abort(unreachable());
-      closed ??= Promise.all([...consumers].map((consumer) => consumer.stop())).then(() =>
-        connection.close(),
-      );
+      const stopConsumers = () => Promise.all([...consumers].map((consumer) => consumer.stop()));
+      closed ??= stopConsumers().then(() => connection.close());
       return closed;
     },
   };

@@ -17,14 +17,15 @@ function conditionOf(declaration: Declaration, field: string, condition: unknown
   const parts = partsOf(condition);
   if (parts.length === 1 && parts[0]![0] === 'is') return parts[0]![1];
   const { type, isNullable } = typeOf(declaration, field);
-  const isSet = parts.some(([operator, value]) =>
-    operator === 'not' ? value === null : operator === 'below' || operator === 'atMost',
-  );
-  return {
-    // Required for the partial indexes of times.
-    ...(isSet && isNullable && type === 'number' ? { $gt: 0 } : {}),
-    ...Object.fromEntries(parts.map(([operator, value]) => [operators[operator], value])),
-  };
+  const isSet = parts.some(([operator, value]) => {
+    if (operator === 'not') return value === null;
+    return operator === 'below' || operator === 'atMost';
+  });
+  const comparison: Document = {};
+  // Required for the partial indexes of times.
+  if (isSet && isNullable && type === 'number') comparison.$gt = 0;
+  for (const [operator, value] of parts) comparison[operators[operator]!] = value;
+  return comparison;
 }
 
 /** Values of the first fields of a compound id that the conditions name. */
@@ -169,9 +170,8 @@ function createSubstringPattern(search: string): RegExp {
 
 function anyCase(letter: string): string {
   const cases = new Set([letter, letter.toLowerCase(), letter.toUpperCase()]);
-  return cases.size === 1
-    ? escapeLiteral(letter)
-    : `(?:${[...cases].map(escapeLiteral).join('|')})`;
+  const alternatives = [...cases].map(escapeLiteral);
+  return alternatives.length === 1 ? alternatives[0]! : `(?:${alternatives.join('|')})`;
 }
 
 /** Escapes text for the regular expressions of PCRE, Java, and JavaScript. */

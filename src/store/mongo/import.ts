@@ -142,8 +142,10 @@ async function begin(engine: MongoEngine, source: string): Promise<void> {
     if (movingFrom !== source)
       throw new ConfigError(
         movingFrom === undefined
-          ? `${engine.address} is not empty: it has documents in ${await findContents(collections)}. Choose another database.`
-          : `${engine.address} contains an incomplete move of ${movingFrom}. Repeat that move, or choose another database.`,
+          ? `${engine.address} is not empty: it has documents in ` +
+              `${await findContents(collections)}. Choose another database.`
+          : `${engine.address} contains an incomplete move of ${movingFrom}. ` +
+              'Repeat that move, or choose another database.',
       );
     for (const name of dataCollections(collections)) await collections[name].deleteMany({});
   });

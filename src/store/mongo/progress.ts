@@ -23,6 +23,10 @@ interface InFlightRow extends Pick<InFlightCount, 'batches' | 'deferred'> {
   _id: Pick<InFlightCount, 'jobId' | 'region'>;
 }
 
+/** Returns the rows of a grouping with the members of their keys. */
+const withKeys = <Key extends object, Row extends object>(rows: readonly (Row & { _id: Key })[]) =>
+  rows.map(({ _id, ...row }) => ({ ..._id, ...row }));
+
 /** Creates the reading methods of BatchStore for MongoDB. */
 export function progressStore(engine: MongoEngine): ProgressStore {
   return {
@@ -40,7 +44,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
             },
           },
         ]);
-        return inFlightByJob((await rows.toArray()).map(({ _id, ...row }) => ({ ..._id, ...row })));
+        return inFlightByJob(withKeys(await rows.toArray()));
       }),
 
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
@@ -73,7 +77,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
           },
           { $sort: { '_id.market': 1, '_id.lane': 1 } },
         ]);
-        return (await rows.toArray()).map(({ _id, ...row }) => ({ ..._id, ...row }));
+        return withKeys(await rows.toArray());
       }),
   };
 }

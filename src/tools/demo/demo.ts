@@ -58,9 +58,9 @@ export async function demo({
       origins.config,
       running,
     );
-    say(
-      `Service: ${api.url} (${distributed ? 'distributed stack, one api, two workers' : 'embedded stack'}), log: ${relativePath(join(folder, 'service.log'))}`,
-    );
+    const stack = distributed ? 'distributed stack, one api, two workers' : 'embedded stack';
+    const logFile = relativePath(join(folder, 'service.log'));
+    say(`Service: ${api.url} (${stack}), log: ${logFile}`);
     const began = Date.now();
     const jobs = demoJobs((name) => addressOf(origins.config, name)).filter(
       (job) => market === undefined || job.market === market,
@@ -237,14 +237,13 @@ function summarize(
 ): void {
   say('');
   for (const { job, id, total, failed, cost, files, misses } of results) {
-    say(
-      `${misses.length === 0 && files.length > 0 ? 'ok    ' : 'FAILED'} ${job.title}: ${total} submitted, ${failed} failed, ${cost} credits, job ${id}`,
-    );
+    const status = misses.length === 0 && files.length > 0 ? 'ok    ' : 'FAILED';
+    const units = `${total} submitted, ${failed} failed`;
+    say(`${status} ${job.title}: ${units}, ${cost} credits, job ${id}`);
     for (const { path, records, bytes, sha256 } of files) {
       const count = `${records} ${records === 1 ? 'record' : 'records'}`;
-      say(
-        `       ${relative(folder, path)}  ${count}, ${bytes} bytes, sha256 ${sha256.slice(0, 16)}…`,
-      );
+      const digest = `${sha256.slice(0, 16)}…`;
+      say(`       ${relative(folder, path)}  ${count}, ${bytes} bytes, sha256 ${digest}`);
     }
     for (const miss of misses.slice(0, 5)) say(`       missing: ${miss}`);
   }
@@ -253,10 +252,12 @@ function summarize(
   const spent = credits - balance;
   say('');
   say(
-    `${results.length} jobs, ${sum('total')} units, ${sum('failed')} failed as intended (ids of missing and broken pages), in ${seconds.toFixed(1)} s`,
+    `${results.length} jobs, ${sum('total')} units, ${sum('failed')} failed ` +
+      `as intended (ids of missing and broken pages), in ${seconds.toFixed(1)} s`,
   );
   say(
-    `${sum('cost')} credits charged, ${sum('cost') - spent} refunded for failed units, ${balance} of ${credits} left`,
+    `${sum('cost')} credits charged, ${sum('cost') - spent} ` +
+      `refunded for failed units, ${balance} of ${credits} left`,
   );
 }
 
@@ -267,10 +268,10 @@ function sayRuns(
 ): void {
   say('');
   say(`Schedule of ${job.title}, every day at 08:00 in Singapore: ${scheduleId}`);
-  for (const [at, { jobId, success, total }] of runs.entries())
-    say(
-      `  run ${at + 1}: ${success} of ${total} units, job ${jobId}${at === 0 ? '' : `, after ${changed} pages changed`}`,
-    );
+  for (const [at, { jobId, success, total }] of runs.entries()) {
+    const condition = at === 0 ? '' : `, after ${changed} pages changed`;
+    say(`  run ${at + 1}: ${success} of ${total} units, job ${jobId}${condition}`);
+  }
   say(`  ${relative(folder, changes.path)}  ${changes.lines} changes since run 1`);
   say(`  ${relative(folder, table.path)}  records of run 2 as Parquet, ${table.bytes} bytes`);
 }
@@ -282,21 +283,25 @@ function repeatByHand(say: (line: string) => void, settings: Record<string, stri
   );
   say('');
   say(
-    'To continue by hand, start the fake marketplaces and the service on the same data (or run the demo with --keep). Terminal 1:',
+    'To continue by hand, start the fake marketplaces and the service ' +
+      'on the same data (or run the demo with --keep). Terminal 1:',
   );
   say(
-    `  node_modules/.bin/node sandbox/main.ts --config-file ${shellWord(settings.GLEANER_ORIGINS ?? '')}`,
+    '  node_modules/.bin/node sandbox/main.ts --config-file ' +
+      `${shellWord(settings.GLEANER_ORIGINS ?? '')}`,
   );
   say('Terminal 2:');
   say(`  ${environment.join(' ')} npm start`);
   say('Terminal 3:');
   const gleaner = 'npm run -s gleaner --';
   for (const line of [
-    `export GLEANER_URL=http://127.0.0.1:${settings.GLEANER_HTTP_PORT} GLEANER_OPERATOR_KEY=${settings.GLEANER_OPERATOR_KEY}`,
+    `export GLEANER_URL=http://127.0.0.1:${settings.GLEANER_HTTP_PORT} ` +
+      `GLEANER_OPERATOR_KEY=${settings.GLEANER_OPERATOR_KEY}`,
     `USER_ID=$(${gleaner} user create me)`,
     `export GLEANER_API_KEY=$(${gleaner} key create --user "$USER_ID")`,
     `${gleaner} user credit "$USER_ID" 1000`,
-    `JOB=$(printf 'item_id,shop_id\\n20000000001,7001\\n' | ${gleaner} job submit mkta variant_sold - --set country=id)`,
+    `JOB=$(printf 'item_id,shop_id\\n20000000001,7001\\n' | ` +
+      `${gleaner} job submit mkta variant_sold - --set country=id)`,
     `${gleaner} job approve "$JOB"`,
     `${gleaner} job wait "$JOB"`,
     `${gleaner} job results "$JOB"`,

@@ -43,7 +43,10 @@ export function browserLines({ request, response }: FetchedPage, totalMs: number
 
 /** Formats a response and the path of its saved body. */
 export function responseLine({ status, headers, body }: PageResponse, file: string): string {
-  return `${status} ${headers['content-type'] ?? 'no content type'}, ${body.length} bytes, saved as ${file}`;
+  return (
+    `${status} ${headers['content-type'] ?? 'no content type'}, ` +
+    `${body.length} bytes, saved as ${file}`
+  );
 }
 
 /** Formats the fault, or the first record and the listed fields that are missing. */

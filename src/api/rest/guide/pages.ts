@@ -64,7 +64,9 @@ export function renderPage(name: string, root: string, markdown = readMarkdown(n
     renderer: {
       heading({ depth, tokens: content }) {
         const anchor = headings.next().value?.anchor ?? '';
-        return `<h${depth}${anchor === '' ? '' : ` id="${anchor}"`}>${this.parser.parseInline(content)}</h${depth}>\n`;
+        const id = anchor === '' ? '' : ` id="${anchor}"`;
+        const text = this.parser.parseInline(content);
+        return `<h${depth}${id}>${text}</h${depth}>\n`;
       },
       link({ href, tokens: content }) {
         const text = this.parser.parseInline(content);
@@ -72,7 +74,8 @@ export function renderPage(name: string, root: string, markdown = readMarkdown(n
         return address === null ? text : `<a href="${escapeHtml(address)}">${text}</a>`;
       },
       image({ href, text }) {
-        return `<img src="${escapeHtml(`${root}/${resolveLink(name, href)}`)}" alt="${escapeHtml(text)}">`;
+        const address = `${root}/${resolveLink(name, href)}`;
+        return `<img src="${escapeHtml(address)}" alt="${escapeHtml(text)}">`;
       },
     },
   });

@@ -39,8 +39,18 @@ type Write = (outcome: UnaryOutcome, options: WriteOptions) => Promise<WrittenRe
 const minCompressedBytes = 1024;
 
 /** Headers of the protocols, which the metadata of an error does not set. */
-const protocolHeaders =
-  /^(?:accept-encoding|content-(?:type|length|encoding)|date|host|trailer-?|user-agent|(?:connect|grpc)-.*)$/;
+const protocolHeaders: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'date',
+  'host',
+  'trailer',
+  'trailer-',
+  'user-agent',
+]);
+const isOfProtocol = (name: string) => protocolHeaders.has(name) || /^(?:connect|grpc)-/.test(name);
 
 const succeeded = { 'grpc-status': grpcStatusOk };
 const succeededBytes = trailerSerialize(new Headers(succeeded));
@@ -54,8 +64,9 @@ const writers: Readonly<Record<UnaryProtocol['name'], Write>> = {
       ...entriesOf(header),
     };
     for (const [name, value] of trailer ?? []) headers[`trailer-${name}`] = value;
-    for (const [name, value] of error?.metadata ?? [])
-      if (!protocolHeaders.test(name)) headers[name] = value;
+    for (const [name, value] of error?.metadata ?? []) {
+      if (!isOfProtocol(name)) headers[name] = value;
+    }
     let body = 'error' in outcome ? errorToJsonBytes(outcome.error, json) : outcome.message;
     if (compression !== null && body.length >= minCompressedBytes) {
       body = await compression.compress(body);

@@ -64,17 +64,22 @@ export function prepare(
   if (input !== null && hasFileUnits(jobType)) return withFile(jobType, input, body);
   const found: FoundUnits = { lines: [], ignored: [] };
   if (input !== null) Object.assign(body, bodyOf(jobType, input, { body, fills }, found));
-  const units = jobType.units && body[restName(jobType.units)];
-  if (Array.isArray(units)) for (const unit of units) if (isObject(unit)) fill(unit, fills);
-  const unitCount = Array.isArray(units) ? units.length : 0;
+  const units = unitsIn(jobType, body);
+  for (const unit of units) if (isObject(unit)) fill(unit, fills);
   const message = read(jobType, body);
   return {
     ...message,
     ignored: [...message.ignored, ...found.ignored],
     lineOf: (unit) => found.lines[unit],
     isConverted: false,
-    total: jobType.units === undefined ? 1 : unitCount,
+    total: jobType.units === undefined ? 1 : units.length,
   };
+}
+
+/** Returns the units of a body. Empty for a job type with a single unit. */
+function unitsIn({ units }: JobType, body: JsonObject): Json[] {
+  const values = units && body[restName(units)];
+  return Array.isArray(values) ? values : [];
 }
 
 /** Adds the values of the fields that a unit lacks. */
@@ -104,7 +109,8 @@ function read(
 function withFile(jobType: JobType, { name, text, content }: UnitFile, body: JsonObject): Prepared {
   const { request, problems, ignored } = read(jobType, body);
   const { localName } = jobType.units!;
-  const csv = content.format === 'json' || content.format === 'jsonl' ? csvOf(name, content) : text;
+  const isJson = content.format === 'json' || content.format === 'jsonl';
+  const csv = isJson ? csvOf(name, content) : text;
   (request as unknown as Record<string, unknown>)[localName] = new TextEncoder().encode(csv);
   return {
     request,
@@ -118,10 +124,8 @@ function withFile(jobType: JobType, { name, text, content }: UnitFile, body: Jso
 
 function csvOf(name: string, content: Extract<Content, { format: 'json' | 'jsonl' }>): string {
   if (content.format === 'json') return toCsv(name, entries(content.value));
-  return toCsv(
-    name,
-    content.values.map(({ value }) => value),
-  );
+  const values = content.values.map(({ value }) => value);
+  return toCsv(name, values);
 }
 
 /** Returns the part of the body that a file contains. */
@@ -165,12 +169,10 @@ function ofText(jobType: JobType, file: TextFile, settings: Settings, found: Fou
   return units.map((unit, at) => {
     if (typeof unit === 'string') return unit;
     const values: JsonObject = {};
-    for (const [column, text] of Object.entries(unit))
-      values[column] = valueOfText(
-        fields.get(column)!,
-        text,
-        `${file.name}:${lines[at]}: ${column}`,
-      );
+    for (const [column, text] of Object.entries(unit)) {
+      const location = `${file.name}:${lines[at]}: ${column}`;
+      values[column] = valueOfText(fields.get(column)!, text, location);
+    }
     return values;
   });
 }
@@ -201,12 +203,11 @@ function unitsOf(
 const maxListed = 20;
 
 function usageError(name: string, { problems }: UnitsError, columns?: UnitColumns): UsageError {
-  const [only, ...further] = problems.map((problem) => describeProblem(name, problem, columns));
-  if (further.length === 0) return new UsageError(only!);
-  const listed = [only!, ...further].slice(0, maxListed).map((problem) => `\n  ${problem}`);
-  const more = problems.length - listed.length;
-  const rest = more > 0 ? `\n  and ${more} more` : '';
-  return new UsageError(`${name} has ${problems.length} problems${listed.join('')}${rest}`);
+  const texts = problems.map((problem) => describeProblem(name, problem, columns));
+  if (texts.length === 1) return new UsageError(texts[0]!);
+  const lines = [`${name} has ${texts.length} problems`, ...texts.slice(0, maxListed)];
+  if (texts.length > maxListed) lines.push(`and ${texts.length - maxListed} more`);
+  return new UsageError(lines.join('\n  '));
 }
 
 function describeProblem(
@@ -232,29 +233,24 @@ interface Settings {
 function settingsOf(jobType: JobType, settings: readonly string[]): Settings {
   const isUnit = jobType.units === undefined;
   const ownFields = isUnit ? unitFields(jobType) : jobType.options;
-  const fillFields = isUnit ? [] : unitFields(jobType);
-  const fields = [
-    ...ownFields,
-    ...fillFields.filter((field) => !hasName(ownFields, restName(field))),
-  ];
+  const ownNames = new Set(ownFields.map(restName));
+  const fillFields = unitFields(jobType).filter((field) => !ownNames.has(restName(field)));
+  const fields = [...ownFields, ...fillFields];
   const parsed: Settings = { body: {}, fills: {} };
   for (const setting of settings) {
     const at = setting.indexOf('=');
-    const field = fields.find((candidate) => restName(candidate) === setting.slice(0, at));
-    if (at < 1 || field === undefined)
-      throw new UsageError(
-        fields.length === 0
-          ? `--set ${setting}: ${jobType.kind} has no such fields`
-          : `--set ${setting}: expected name=value with one of ${namesOf(fields)}`,
-      );
+    const name = setting.slice(0, at);
+    const field = fields.find((candidate) => restName(candidate) === name);
+    if (at < 1 || field === undefined) {
+      const expected = `expected name=value with one of ${namesOf(fields)}`;
+      const problem = fields.length === 0 ? `${jobType.kind} has no such fields` : expected;
+      throw new UsageError(`--set ${setting}: ${problem}`);
+    }
     const target = ownFields.includes(field) ? parsed.body : parsed.fills;
-    target[restName(field)] = valueOfText(field, setting.slice(at + 1), `--set ${restName(field)}`);
+    target[name] = valueOfText(field, setting.slice(at + 1), `--set ${name}`);
   }
   return parsed;
 }
-
-const hasName = (fields: readonly DescField[], name: string): boolean =>
-  fields.some((field) => restName(field) === name);
 
 function valueOfText(field: DescField, text: string, location: string): Json {
   switch (field.scalar) {
@@ -298,15 +294,12 @@ export async function prepareFrom(
     throw new UsageError(`Cannot read ${name}: ${error.message}`);
   });
   const text = textOf(name, bytes);
-  if (text.trim() === '')
-    throw new UsageError(
-      file === undefined ? 'Missing file: standard input is empty, too.' : `${name} is empty`,
-    );
-  const content = parseContent(
-    name,
-    text,
-    (format as UnitFileFormat | undefined) ?? detectFormat(jobType, name, text),
-  );
+  if (text.trim() === '') {
+    if (file === undefined) throw new UsageError('Missing file: standard input is empty, too.');
+    throw new UsageError(`${name} is empty`);
+  }
+  const declaredFormat = format as UnitFileFormat | undefined;
+  const content = parseContent(name, text, declaredFormat ?? detectFormat(jobType, name, text));
   return prepare(jobType, { name, text, content }, set);
 }
 
@@ -318,7 +311,8 @@ function detectFormat(jobType: JobType, name: string, text: string): UnitFileFor
   const format = formatOf(name, text);
   if (format !== 'csv' || hasFileUnits(jobType)) return format;
   const columns = columnsOf(jobType);
-  const [id = ''] = cellsOfLine(columns, text.trimStart().split(/\r?\n/, 1)[0]!.trim());
+  const [firstLine = ''] = text.trim().split(/\r?\n/, 1);
+  const [id = ''] = cellsOfLine(columns, firstLine.trim());
   // Names of columns have no digits.
   return /\d/.test(id) && columns.parseAddress(id) !== null ? 'lines' : format;
 }
@@ -361,6 +355,6 @@ export function withLines(error: unknown, { lineOf, isConverted }: Prepared): un
     status,
     problems,
     detail,
-    ...(requestId === undefined ? {} : { requestId }),
+    requestId,
   });
 }
