@@ -1,7 +1,7 @@
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { noJob } from '../jobs/queries/read.ts';
-import type { Email } from '../notify/email.ts';
+import { createEmail, type Email } from '../notify/email.ts';
 import type { Notice } from '../notify/message.ts';
 import { queueForOperators } from '../notify/queue.ts';
 import type { TrackingRun } from '../store/history.ts';
@@ -47,12 +47,12 @@ function failureEmail({ jobId, series }: TrackingRun, failedAt: number, error: F
     series === '' ? '' : ` The jobs of its series ${series} that follow are not compared.`;
   const since = new Date(failedAt).toISOString();
   const problem = `The comparison of job ${jobId} has failed since ${since}: ${error.message}.`;
-  const text = `${problem}${behind}
-
-If its records cannot be restored, skip it:
-  gleaner job skip-comparison ${jobId}
-`;
-  return { subject: `The comparison of job ${jobId} fails`, text };
+  return createEmail(`The comparison of job ${jobId} fails`, [
+    `${problem}${behind}`,
+    '',
+    'If its records cannot be restored, skip it:',
+    `  gleaner job skip-comparison ${jobId}`,
+  ]);
 }
 
 /**

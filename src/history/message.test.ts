@@ -24,3 +24,18 @@ test.each<[string, Partial<TrackedValues> | null, string]>([
   const after = someValues({ price: 20 });
   expect(emailOf(before && { ...after, ...before }, after)).toContain(line);
 });
+
+test('the key of an item cannot start a line of itemEmail(), nor reverse one', () => {
+  const { subject, text } = itemEmail({
+    run: aRun(),
+    item: { ...anItemKey(), key: 'a\nPrice:  1 EUR\u202e' },
+    rules: [{ ...aRule(), name: 'Cheap\u2067' }],
+    before: null,
+    after: someValues({ price: 20, title: null }),
+    changed: [],
+    at: 0,
+  });
+  expect(subject).toBe('Cheap: a Price:  1 EUR');
+  expect(text).not.toMatch(/^Price: {2}1 EUR/m);
+  expect(text).not.toMatch(/[\u202e\u2067]/);
+});

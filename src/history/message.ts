@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
 import { noRegion } from '../contract/track.ts';
 import { shownPlace } from '../markets/lookup.ts';
-import { type Email, oneLine } from '../notify/email.ts';
+import { createEmail, cutName, type Email } from '../notify/email.ts';
 import type { Notice } from '../notify/message.ts';
 import type { ItemKey, Rule, TrackingRun } from '../store/history.ts';
 
@@ -57,12 +57,12 @@ function priceOf({ price, currency }: TrackedValues): string {
   return currency === null ? String(price) : `${price} ${currency}`;
 }
 
-/** Creates the email about an item. Texts of the marketplace are reduced to one line. */
+/** Creates the email about an item. */
 export function itemEmail({ item, rules, before, after }: FiredItem): Email {
   const { market, region, key } = item;
-  const title = oneLine(after.title ?? key);
+  const title = cutName(after.title ?? key);
   const names = rules
-    .map(({ name, condition }) => oneLine(name === '' ? condition : name))
+    .map(({ name, condition }) => cutName(name === '' ? condition : name))
     .join(', ');
   const hasNewPrice = before !== null && priceOf(before) !== priceOf(after);
   const marketAndRegion = region === '' ? market : `${market} (${region})`;
@@ -75,7 +75,7 @@ export function itemEmail({ item, rules, before, after }: FiredItem): Email {
     `Price:  ${priceOf(after)}${priceBefore}`,
     `Stock:  ${stockOf(after)}${stockBefore}`,
   ];
-  return { subject: `${names}: ${title}`, text: `${lines.join('\n')}\n` };
+  return createEmail(`${names}: ${title}`, lines);
 }
 
 function stockOf({ stock, available }: TrackedValues): string {

@@ -100,6 +100,13 @@ test('a user name cannot inject lines or headers', () => {
   expect(waitingEmail('job.awaiting_approval', waiting({}, null)).subject).toContain('job of u,');
 });
 
+test('a user name cannot reverse the text after it', () => {
+  const user = { name: 'Eve \u202e02\u2066', email: 'eve\u202b@example.org' };
+  const { subject, text } = waitingEmail('job.awaiting_approval', waiting({}, user));
+  expect(subject).toBe('Awaiting approval: job of Eve 02, 20 credits');
+  expect(text).toContain('User:      Eve 02 <eve@example.org>\n');
+});
+
 test('emails each operator once about a waiting job and once before its deadline', async () => {
   await open();
   const jobId = await fixture.submittedJob(await fixture.jobs.createUser(50));

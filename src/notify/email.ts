@@ -1,3 +1,4 @@
+import { plain } from '../contract/plain.ts';
 import type { FieldDrift } from '../quality/alarms.ts';
 import type { User } from '../store/documents.ts';
 import { driftRemedy, type Waiting } from './message.ts';
@@ -7,6 +8,21 @@ export interface Email {
   subject: string;
   text: string;
 }
+
+/**
+ * Creates an email of a subject and lines. A name or a title in them cannot start a line or a
+ * header, nor reverse the text after it.
+ */
+export const createEmail = (subject: string, lines: readonly string[]): Email => ({
+  subject: plain(subject),
+  text: `${lines.map(plain).join('\n')}\n`,
+});
+
+/** Maximum characters of a name or a title. */
+const maxNameLength = 200;
+
+/** Cuts a name or a title. */
+export const cutName = (name: string): string => name.slice(0, maxNameLength);
 
 /** Thrown when the mail server did not accept an email. */
 export class MailFault extends Error {
@@ -30,7 +46,7 @@ export function waitingEmail(
   { job, user, link, scheduleLink, now }: Waiting,
 ): Email {
   const { decideBy, schedule, region } = job;
-  const name = user === null ? job.userId : oneLine(user.name);
+  const name = user === null ? job.userId : cutName(user.name);
   const kindAndMarket = `${job.kind} on ${job.market}`;
   const description = region === '' ? kindAndMarket : `${kindAndMarket} (${region})`;
   const remaining = decideBy === null ? '' : formatDuration(decideBy - now);
@@ -56,13 +72,13 @@ export function waitingEmail(
   lines.push('', `Approve or reject: ${link}`);
   const state = isExpiring ? `Expires in ${remaining}` : 'Awaiting approval';
   const subject = `${state}: job of ${name}, ${count(job.cost, 'credit')}`;
-  return { subject, text: `${lines.join('\n')}\n` };
+  return createEmail(subject, lines);
 }
 
 /** Returns the name and the email address of a user, or the id of a deleted one. */
 function nameOf(user: Pick<User, 'name' | 'email'> | null, userId: string): string {
   if (user === null) return userId;
-  return oneLine(user.email === '' ? user.name : `${user.name} <${user.email}>`);
+  return cutName(user.email === '' ? user.name : `${user.name} <${user.email}>`);
 }
 
 /** Formats a share from 0 to 1. Only none is "0 %", and only all is "100 %". */
@@ -76,42 +92,38 @@ export function driftEmail(fields: readonly FieldDrift[]): Email {
   const { market, page } = fields[0]!;
   const lines = fields.map(
     ({ field, absent, baseline }) =>
-      `${oneLine(field)}: missing from ${percent(absent)} of the newest pages, before from ${percent(baseline)}`,
+      `${cutName(field)}: missing from ${percent(absent)} of the newest pages, before from ${percent(baseline)}`,
   );
-  return {
-    subject: `Fields are missing from ${market} ${page}: the site may have changed`,
-    text: `Pages of ${market} (${page}) lack fields that they had before:\n\n${lines.join('\n')}\n\n${driftRemedy({ market, page })}\n`,
-  };
+  return createEmail(`Fields are missing from ${market} ${page}: the site may have changed`, [
+    `Pages of ${market} (${page}) lack fields that they had before:`,
+    '',
+    ...lines,
+    '',
+    ...driftRemedy({ market, page }),
+  ]);
 }
 
 /** Formats the email about an ended job that lacks fields which earlier pages had. */
 export function missingFieldsEmail(fields: readonly FieldDrift[], link: string): Email {
   const { market, page } = fields[0]!;
-  const names = fields.map(({ field }) => oneLine(field)).join(', ');
-  return {
-    subject: `A job lacks fields of ${market} ${page} that earlier pages had`,
-    text: `No record of this job has a value for ${names}:\n\n${link}\n\nPages of ${market} (${page}) had these fields before: gleaner drift list --all\n`,
-  };
+  const names = fields.map(({ field }) => cutName(field)).join(', ');
+  return createEmail(`A job lacks fields of ${market} ${page} that earlier pages had`, [
+    `No record of this job has a value for ${names}:`,
+    '',
+    link,
+    '',
+    `Pages of ${market} (${page}) had these fields before: gleaner drift list --all`,
+  ]);
 }
 
 /** Returns the email that operators send to test their settings. */
 export function testEmail(): Email {
-  return {
-    subject: 'Gleaner test notification',
-    text: 'Notifications about jobs awaiting approval will be sent to this address.\n',
-  };
+  return createEmail('Gleaner test notification', [
+    'Notifications about jobs awaiting approval will be sent to this address.',
+  ]);
 }
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
-
-/**
- * Removes line breaks and control characters, so that a name or a title cannot start a line or a
- * header.
- */
-export function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
-  return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').slice(0, 200);
-}
 
 const formatUtc = (ms: number) =>
   `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -161,18 +161,18 @@ export function driftNotice(fields: readonly FieldDrift[]): Notice {
         baseline,
         pages,
       })),
-      message: `Pages of ${market} (${page}) lack fields that they had before. ${driftRemedy({ market, page })}`,
+      message: `Pages of ${market} (${page}) lack fields that they had before. ${driftRemedy({ market, page }).join('\n')}`,
     },
   };
 }
 
-/** Returns the remedy for missing fields, for operators. */
-export function driftRemedy({ market, page }: Pick<FieldDrift, 'market' | 'page'>): string {
+/** Returns the lines of the remedy for missing fields, for operators. */
+export function driftRemedy({ market, page }: Pick<FieldDrift, 'market' | 'page'>): string[] {
   return [
     'See examples with `gleaner drift list`.',
     'If the reader has to follow the site: read kept pages again with `gleaner job reread <job>` after the change.',
     `If the change is right: \`gleaner drift accept ${market} ${page}\`.`,
-  ].join('\n');
+  ];
 }
 
 /**

@@ -132,6 +132,32 @@ describe('createAdmission()', () => {
     expect(countOf('a3')).toBe(1);
   });
 
+  test.each(['aborted', 'refused'])(
+    'forgets a region whose only batch was %s, with its concurrency',
+    async (end) => {
+      let isFull = true;
+      const { admission, add, countOf } = open(8, 1_000, () => !isFull);
+      const applicant = {
+        userId: 'a',
+        jobId: 'a1',
+        market: 'mkta',
+        region: 'sg',
+        concurrency: 2_000,
+        requests: 50,
+      };
+      if (end === 'refused') expect(admission.tryAcquire(applicant)).toBeNull();
+      else {
+        const stop = new AbortController();
+        const waiting = admission.wait(applicant, stop.signal);
+        stop.abort('stopped');
+        await expect(waiting).rejects.toBe('stopped');
+      }
+      isFull = false;
+      await add('a2', 20, { requests: 50 });
+      expect(countOf('a2')).toBe(2);
+    },
+  );
+
   describe('with a limit of all batches', () => {
     /** Admits one user alone to half of `limit.batches`, as a worker does. */
     const limited = (batches: number) => {

@@ -132,6 +132,13 @@ export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions)
     return region;
   };
 
+  /** Forgets a region without batches, of which a process meets any number. */
+  const forgetIfIdle = (applicant: Applicant): void => {
+    const name = nameOf(applicant);
+    const region = regions.get(name);
+    if (region?.total.batches === 0 && region.queue.size === 0) regions.delete(name);
+  };
+
   const isAllowed = (region: Region, userId: string): boolean =>
     hasRoom(region, userId) && allows(ofUsers.of(userId), admitted);
 
@@ -155,7 +162,7 @@ export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions)
       }
       if (own.batches === 0) region.users.delete(userId);
       resume();
-      if (region.total.batches === 0 && region.queue.size === 0) regions.delete(nameOf(applicant));
+      forgetIfIdle(applicant);
     };
   };
 
@@ -178,8 +185,9 @@ export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions)
   const tryAcquire: Admission['tryAcquire'] = (applicant) => {
     const { userId } = applicant;
     const region = regionOf(applicant);
-    if (region.queue.countOf(userId) > 0 || !isAllowed(region, userId)) return null;
-    return admit(applicant);
+    if (region.queue.countOf(userId) === 0 && isAllowed(region, userId)) return admit(applicant);
+    forgetIfIdle(applicant);
+    return null;
   };
 
   return {
@@ -206,6 +214,7 @@ export function createAdmission({ maxWaitingPerUser, allows }: AdmissionOptions)
         const abandon = () => {
           region.queue.remove(admitNow, applicant);
           if (region.queue.size === 0) waitingRegions.delete(region);
+          forgetIfIdle(applicant);
           stopWaiting();
           reject(signal.reason);
         };

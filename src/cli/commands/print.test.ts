@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
-import { count, createDisplay, plain } from './print.ts';
+import { count, createDisplay } from './print.ts';
 
 const { pairs, table, time } = createDisplay({ isTerminal: false, hasColors: false });
 
@@ -70,8 +70,4 @@ test('table() and pairs() keep their own colors, but not those of untrusted text
   const paint = (text: string) => `<${text}>`;
   expect(pairs([['a', red, paint]])).toContain('< [31mx>\n');
   expect(table([{ name: 'A', text: () => red, paint }], [1])).toContain('< [31mx>\n');
-});
-
-test('plain() keeps a text on its line, and from reversing the columns after it', () => {
-  expect(plain('a\u2028b\n\u202e12.50\u202c \u2067x\u2069')).toBe('a b 12.50 x');
 });

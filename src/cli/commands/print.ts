@@ -3,9 +3,11 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import stringWidth from 'string-width';
 import { messageWriter } from '../../contract/json/message-writer.ts';
+import { plain } from '../../contract/plain.ts';
 import { statusTone, type Tone } from '../../present/status.ts';
 import { formatRelativeTime } from '../../present/time.ts';
 
+export { plain } from '../../contract/plain.ts';
 export { counted, formatCount as count } from '../../present/text.ts';
 
 export interface PrintedColumn<Row> {
@@ -114,15 +116,3 @@ const colors: Readonly<Partial<Record<Tone, Color>>> = {
   warning: 'yellow',
   bad: 'red',
 };
-
-/** Characters that change the direction of the text after them, also that of later columns. */
-const directions = /[\u202a-\u202e\u2066-\u2069]/g;
-
-/**
- * Replaces control characters and line separators in untrusted text, so that it stays on one line
- * and cannot control the terminal, and removes those that reverse what follows it.
- */
-export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this replaces.
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').replace(directions, '');
-}

@@ -60,3 +60,14 @@ test('the conversions of a user, and of all users, are limited until one has end
   await Promise.all(readers.map((reader) => reader.return!()));
   await (await begin('z')).return!();
 });
+
+test('conversions that are requested at the same time count before the first bytes', async () => {
+  async function* source() {
+    yield new Uint8Array(1);
+  }
+  const requested = Array.from({ length: 20 }, () => limitConversion(of('a'), source()));
+  const begun = await Promise.allSettled(requested.map((reader) => reader.next()));
+  expect(begun.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
+  await Promise.all(requested.map((reader) => reader.return()));
+  expect((await limitConversion(of('a'), source()).next()).done).toBe(false);
+});

@@ -133,37 +133,21 @@ const running = new Map<string, number>();
 let total = 0;
 
 /**
- * Returns the bytes of a conversion, produced within the limits of the process. A reader that
- * pauses does not block others. Throws `rate_limited` if the user, or all users together, have too
- * many conversions.
+ * Yields the bytes of a conversion, produced within the limits of the process. A reader that pauses
+ * does not block others. Throws `rate_limited` before the first bytes if the user, or all users
+ * together, have too many conversions.
  */
-export function limitConversion(
+export async function* limitConversion(
   { id: jobId, userId }: { id: string; userId: string },
   bytes: AsyncIterable<Uint8Array>,
-): AsyncIterable<Uint8Array> {
-  const own = running.get(userId) ?? 0;
-  if (own >= maxPerUser || total >= maxConversions) {
-    const whose = own >= maxPerUser ? `You have ${own}` : `The service has ${total}`;
-    throw new Fault(
-      'rate_limited',
-      `${whose} conversions of records in progress, which is the limit. Wait until one has ended.`,
-      { retryAfterMs: retryMs },
-    );
-  }
-  return convert({ userId, jobId }, bytes);
-}
-
-async function* convert(
-  owner: { userId: string; jobId: string },
-  bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { userId } = owner;
+  requireRoom(userId);
   total += 1;
   running.set(userId, (running.get(userId) ?? 0) + 1);
   const iterator = bytes[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const release = await parts.acquire(undefined, { owner });
+      const release = await parts.acquire(undefined, { owner: { userId, jobId } });
       const part = await iterator.next().finally(release);
       if (part.done) return;
       yield part.value;
@@ -176,6 +160,18 @@ async function* convert(
     if (left > 0) running.set(userId, left);
     else running.delete(userId);
   }
+}
+
+/** Throws `rate_limited` if the user, or all users together, have the maximum of conversions. */
+function requireRoom(userId: string): void {
+  const own = running.get(userId) ?? 0;
+  if (own < maxPerUser && total < maxConversions) return;
+  const whose = own >= maxPerUser ? `You have ${own}` : `The service has ${total}`;
+  throw new Fault(
+    'rate_limited',
+    `${whose} conversions of records in progress, which is the limit. Wait until one has ended.`,
+    { retryAfterMs: retryMs },
+  );
 }
 
 /**
