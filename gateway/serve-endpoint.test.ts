@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { GatewayBudget } from '../src/contract/caller.ts';
 import { Fault } from '../src/contract/fault.ts';
+import { recordedCaller, startTestGateway } from './fixture/gateway.ts';
 import { json, problems, suiteGateway, suiteResponders } from './fixture/suite.ts';
 
 const responders = suiteResponders();
@@ -243,3 +245,38 @@ test('copies stored JSON into the response byte for byte', async () => {
     '"data":{"price":1.50,"big":12345678901234567890,"é":"\\u00e9"}',
   );
 });
+
+/** Returns an order whose response is longer than what a connection holds. */
+const largeOrder = () => ({ number: 1n, status: 'x'.repeat(30_000_000) });
+const fail = () => {
+  throw new Fault('unavailable', 'closed');
+};
+
+test.each([
+  ['a message', largeOrder, 202],
+  ['an error', fail, 502],
+])(
+  'frees the memory of a body at the end of a call that returns %s, before the client has read it',
+  async (_what, PlaceOrder, status) => {
+    const held = new Set<number>();
+    const freed = Promise.withResolvers<void>();
+    const budget: GatewayBudget = {
+      reserve: async (_userId, bytes) => {
+        held.add(bytes);
+        return () => {
+          held.delete(bytes);
+          freed.resolve();
+        };
+      },
+    };
+    const { caller } = recordedCaller({ PlaceOrder });
+    const shop = await startTestGateway({ caller, budget });
+    const lines = Array.from({ length: 5_000 }, () => line);
+    const response = await shop.ask('/shop/orders', json({ lines }));
+    expect(response.status).toBe(status);
+    await freed.promise;
+    expect(held.size).toBe(0);
+    await response.body!.cancel();
+    await shop.close();
+  },
+);

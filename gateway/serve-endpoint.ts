@@ -91,9 +91,10 @@ export function endpointServer(endpoint: ServedEndpoint, serving: Serving): Serv
     const session = await caller.authenticate(request.headers as Headers, method);
     admit(exchange, session);
     onAuthenticated(request, session.userId);
+    using memory = new DisposableStack();
     try {
       const matched = { segments, variables, form };
-      const endpointCall = await readCall(exchange, session, matched);
+      const endpointCall = await readCall(exchange, session, matched, memory);
       const call: CallMethod = async (context = endpointCall.context) => {
         try {
           return await session.call(unary(method), endpointCall.message, context);
@@ -124,7 +125,13 @@ interface Response extends EndpointCall {
   call: CallMethod;
 }
 
-type ReadCall = (exchange: Exchange, session: Session, matched: Matched) => Promise<EndpointCall>;
+/** Reads a call. Adds the release of the memory that its body takes to `memory`. */
+type ReadCall = (
+  exchange: Exchange,
+  session: Session,
+  matched: Matched,
+  memory: DisposableStack,
+) => Promise<EndpointCall>;
 
 /** Creates the reader of the message and the context of a call, and of a request's problems. */
 function callReader(
@@ -140,7 +147,7 @@ function callReader(
     return kind === null ? undefined : onLongRequest(request, response, { account, kind });
   };
 
-  return async (exchange, { userId }, { segments, variables }) => {
+  return async (exchange, { userId }, { segments, variables }, memory) => {
     const { request, requestId, signal } = exchange;
     const headers = request.headers as Headers;
     const query = queryOf(request.url ?? '');
@@ -154,7 +161,10 @@ function callReader(
       problems,
       isStrict: readIsStrict(headers, problems),
     };
-    const reserve = () => reserveBody(exchange, endpoint, userId, budget);
+    const reserve = async () => {
+      const bytes = bodyBytes(request, endpoint);
+      if (bytes > smallBodyBytes) memory.defer(await budget.reserve(userId, bytes, signal));
+    };
     await readInto(parts, exchange, endpoint, reserve);
     const result = readRequest(parts, variables);
     addHeaders(exchange, result.headers);
@@ -329,19 +339,10 @@ export async function countRequest(session: Session): Promise<Readonly<Record<st
   return session.count === undefined ? {} : session.count();
 }
 
-/** Reserves memory for a body that is, or may become, large, until the response has ended. */
-async function reserveBody(
-  { request, response, signal }: Exchange,
-  { maxBodyBytes }: ServedEndpoint,
-  userId: string,
-  budget: GatewayBudget,
-): Promise<void> {
+/** Returns the size of a body after its decompression, or the maximum if it is unknown. */
+function bodyBytes(request: IncomingMessage, { maxBodyBytes }: ServedEndpoint): number {
   const isSized = request.headers['content-encoding'] === undefined && contentLength(request) > 0;
-  const bytes = isSized ? Math.min(contentLength(request), maxBodyBytes) : maxBodyBytes;
-  if (bytes <= smallBodyBytes) return;
-  const release = await budget.reserve(userId, bytes, signal);
-  if (response.destroyed) release();
-  else response.once('close', release);
+  return isSized ? Math.min(contentLength(request), maxBodyBytes) : maxBodyBytes;
 }
 
 /** Reads the body of a request into its parts, if its endpoint takes one. */

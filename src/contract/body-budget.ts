@@ -13,8 +13,9 @@ export interface BodyBudgetLimits {
  */
 export interface BodyBudget {
   /**
-   * Waits until `bytes` are free and reserves them. Returns an idempotent function that frees them.
-   * Rejects with the signal's reason if the signal aborts first.
+   * Waits until `bytes` are free and reserves them. Returns an idempotent function that frees them,
+   * for the end of the call: its response may take longer. Rejects with the signal's reason if the
+   * signal aborts first.
    */
   reserve(userId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
   /** Returns the bytes that are reserved, and the limit. */

@@ -94,20 +94,17 @@ export function serveMcp(serving: McpServing): RequestHandler {
       sendMethodNotAllowed(exchange, sessionUse.kind === 'none' ? 'POST' : 'POST, DELETE');
       return;
     }
-    const release = await budget.reserve(session.userId, maxMessageBytes, exchange.signal);
-    try {
-      const message = await readMessage(request, () => requireSubmit(session));
-      const limitedSession =
-        sessionUse.kind === 'resume' ? await sessions.open(sessionUse.id) : session;
-      if (sessionUse.kind === 'start') {
-        const id = await startSession(sessions, message, sessionUse.credits);
-        response.setHeader(sessionHeader, id);
-      }
-      const callBudget = budgetOf(maxCredits, sessionUse);
-      await handle(request, message, { session: limitedSession, exchange, budget: callBudget });
-    } finally {
-      release();
+    using memory = new DisposableStack();
+    memory.defer(await budget.reserve(session.userId, maxMessageBytes, exchange.signal));
+    const message = await readMessage(request, () => requireSubmit(session));
+    const limitedSession =
+      sessionUse.kind === 'resume' ? await sessions.open(sessionUse.id) : session;
+    if (sessionUse.kind === 'start') {
+      const id = await startSession(sessions, message, sessionUse.credits);
+      response.setHeader(sessionHeader, id);
     }
+    const callBudget = budgetOf(maxCredits, sessionUse);
+    await handle(request, message, { session: limitedSession, exchange, budget: callBudget });
   };
   const handle = async (
     request: HttpRequest,

@@ -169,6 +169,25 @@ describe('a response of another service than the storage', () => {
     await expect(text(await blobs.read('job/file'))).rejects.toMatchObject(unavailable);
   });
 
+  test('an object that pauses is unavailable, and one whose reader pauses is not', async () => {
+    const megabyte = 'x'.repeat(1_000_000);
+    const blobs = await openAt(({ url = '' }, response) => {
+      response.writeHead(200, { 'content-length': '4000000', etag: '"a"' });
+      response.write(megabyte);
+      if (url.includes('/whole')) response.end(megabyte.repeat(3));
+    });
+    const whole = await blobs.read('job/whole');
+    await expect(text(await blobs.read('job/stalled'))).rejects.toMatchObject(unavailable);
+    expect(await text(whole)).toHaveLength(4_000_000);
+  });
+
+  test('a list that pauses is unavailable', async () => {
+    const blobs = await openAt((_request, response) => {
+      response.writeHead(200).write('<ListBucketResult><IsTruncated>');
+    });
+    await expect(blobs.listJob('job')).rejects.toMatchObject(unavailable);
+  });
+
   test.each([
     ['an empty response', ''],
     ['a page of a proxy', '<html><body>Maintenance</body></html>'],

@@ -21,6 +21,7 @@ import {
 } from '../blobs.ts';
 import { parseAddress, type S3Address } from './address.ts';
 import { createS3Client, uploadObject } from './client.ts';
+import { limitSilence } from './silence.ts';
 
 /** Options for openS3(). */
 export interface S3Options {
@@ -28,7 +29,10 @@ export interface S3Options {
   url: string;
   /** Name of the URL in messages. Default: GLEANER_S3_URL. */
   name?: string;
-  /** Time until a response to a request without a body starts, in milliseconds. Default: 10,000. */
+  /**
+   * Time until a response to a request without a body starts, and maximum silence within a
+   * response, in milliseconds. Default: 10,000.
+   */
   responseTimeoutMs?: number;
 }
 
@@ -56,6 +60,7 @@ export function openS3({
   const { bucket: Bucket } = address;
   const inTime = { requestTimeout: responseTimeoutMs };
   const client = connectTo(address, address.endpoint);
+  limitSilence(client, responseTimeoutMs);
   // Signing needs no connection, so the second client costs nothing.
   const signer = connectTo(address, address.publicEndpoint);
 

@@ -81,14 +81,18 @@ async function callHandler(
 ): Promise<Uint8Array<ArrayBuffer>> {
   await gate?.(context);
   if (error !== undefined) throw error;
-  const { exchange, form } = call;
+  const { exchange, form, budget } = call;
+  const { signal } = context;
+  using memory = new DisposableStack();
   const body = await readMessage(exchange.request, {
     form,
     compression: compression.request,
     limit,
     input: method.input,
-    reserve: (bytes) => reserve(call, bytes),
-    signal: context.signal,
+    reserve: async (bytes) => {
+      memory.defer(await budget.reserve(exchange.userId, bytes, signal));
+    },
+    signal,
   });
   const input = parse(serialization.getI(form.isBinary), body);
   const output = create(method.output, await handle(input, context));
@@ -105,13 +109,6 @@ function parse<T>(format: Serialization<T>, body: Uint8Array): T {
   } catch (error) {
     throw new Fault('malformed', ConnectError.from(error).rawMessage);
   }
-}
-
-/** Reserves memory for a body of the caller until the response is closed. */
-async function reserve({ exchange, budget, signal }: UnaryCall, bytes: number): Promise<void> {
-  const release = await budget.reserve(exchange.userId, bytes, signal);
-  if (signal.aborted) release();
-  else exchange.response.once('close', release);
 }
 
 /** Returns the error of a call for its client, who learns nothing of other errors. */
