@@ -87,6 +87,10 @@ function itemCard(item: FakeItem) {
   };
 }
 
+/** Returns the items that are not removed. */
+export const listedItems = (items: readonly FakeItem[]): FakeItem[] =>
+  items.filter(({ region, id }) => !getChange('mkta', region, id).isRemoved);
+
 /**
  * Returns the members of a response that contain a list of products, in the form of a generation.
  * Generation 3 has cards in `items[].item_data` for searches and in `centralize_item_card` for
@@ -97,7 +101,7 @@ export function listMembers(
   generation: Generation,
   shop: boolean,
 ): object {
-  const items = all.filter(({ region, id }) => !getChange('mkta', region, id).isRemoved);
+  const items = listedItems(all);
   if (generation === 1) return { items: items.map(basic) };
   if (generation === 2) {
     const wrapped = items.map((item) => ({

@@ -1,5 +1,5 @@
 import { random } from '../random.ts';
-import { type Generation, listMembers } from './cards.ts';
+import { type Generation, listedItems, listMembers } from './cards.ts';
 import { type FakeItem, fakeItem } from './item.ts';
 
 /** Items of a shop. Its last three digits select special forms (README.md). */
@@ -73,7 +73,7 @@ export function shopSearch(region: string, query: URLSearchParams): string {
   return JSON.stringify({
     error: 0,
     error_msg: '',
-    total_count: listing.length,
+    total_count: listedItems(listing).length,
     nomore: last,
     ...listMembers(items, generation, true),
   });
@@ -86,7 +86,7 @@ export function shopActive(region: string, query: URLSearchParams): string {
   const listing = isTab ? [...active, ...soldOut.slice(0, 1)] : [];
   const { items, last } = page(listing, query);
   const members = generation === 1 ? sections(items) : listMembers(items, generation, true);
-  const data = { total: listing.length, no_more: last, ...members };
+  const data = { total: listedItems(listing).length, no_more: last, ...members };
   return JSON.stringify({ error: 0, error_msg: '', data });
 }
 

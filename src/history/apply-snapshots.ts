@@ -29,8 +29,8 @@ export interface Comparison {
    */
   isLate: boolean;
   rules: readonly Rule[];
-  /** Returns the units of the job that could not be read. */
-  failedUnits(): Promise<ReadonlySet<string>>;
+  /** Returns the units of the job that could not be read to their end. */
+  unreadUnits(): Promise<ReadonlySet<string>>;
 }
 
 /** Number of items by change, and of messages. */
@@ -129,9 +129,9 @@ async function addItem(
   if (!isLinked(before, unit) && member.state.isPresent) links.push(linkOf(run, snapshot));
 }
 
-/** Returns units that listed an item before and could not be read in this run. */
+/** Returns units that listed an item before and could not be read to their end in this run. */
 async function unreadUnitsOf(
-  { failedUnits }: Comparison,
+  { unreadUnits }: Comparison,
   before: TrackedItem | undefined,
   unit: string,
 ): Promise<string[]> {
@@ -139,8 +139,8 @@ async function unreadUnitsOf(
   const otherUnits = new Set([...Object.keys(before.units), ...before.unreadUnits]);
   otherUnits.delete(unit);
   if (otherUnits.size === 0) return [];
-  const failed = await failedUnits();
-  return [...otherUnits].filter((other) => failed.has(other)).slice(0, maxUnits);
+  const unread = await unreadUnits();
+  return [...otherUnits].filter((other) => unread.has(other)).slice(0, maxUnits);
 }
 
 /** Adds another unit that listed an item that the run has found. */

@@ -16,7 +16,7 @@ import { addReadings, type UnitReadings } from './unit-readings.ts';
  * fault.
  */
 type UnitOfRun =
-  | { readAt: number; items: Record<string, number>; isReused?: true }
+  | { readAt: number; items: Record<string, number>; isReused?: true; hasMore?: true }
   | 'gone'
   | 'failed';
 
@@ -36,7 +36,10 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const outcomeOf = (unit: UnitOfRun): Outcome => {
-  if (typeof unit === 'object') return { status: 'SUCCESS', attempt: 1, readAt: unit.readAt };
+  if (typeof unit === 'object') {
+    const { readAt, hasMore } = unit;
+    return { status: 'SUCCESS', attempt: 1, readAt, ...(hasMore ? { hasMore } : {}) };
+  }
   const code = unit === 'gone' ? 'page_not_found' : 'page_unreadable';
   return { status: 'FAILED', code, message: '' };
 };
@@ -86,10 +89,10 @@ async function compareRun({
       isReused: unit.isReused ?? false,
       isRepeated: false,
     }));
-    const comparison = { run, isLate, rules: [], failedUnits: async () => failed };
+    const comparison = { run, isLate, rules: [], unreadUnits: async () => failed };
     counts.unchanged += (await applySnapshots(context, comparison, snapshots)).counts.unchanged;
   }
-  const jobUnits = { all: async (): Promise<UnitReadings> => readings, failed: async () => failed };
+  const jobUnits = { all: async (): Promise<UnitReadings> => readings, unread: async () => failed };
   if (!isLate)
     for (const { batch } of all) await recordMissing(context, { run, job, units: jobUnits }, batch);
   const { items } = await listChanges(store, job.id, null, { limit: 100 });
@@ -162,6 +165,37 @@ describe('an overlapping run', () => {
     expect(await compareRun({ units: { one: 'gone' }, endedAt: 30 })).toEqual(['missing a']);
     const reused: UnitOfRun = { readAt: 10, items: { a: 5 }, isReused: true };
     expect(await compareRun({ units: { one: reused }, endedAt: 40 })).toEqual(['back a']);
+  });
+});
+
+describe('a listing that has more entries than were read', () => {
+  const part = (readAt: number, ...items: string[]): UnitOfRun => ({
+    readAt,
+    items: Object.fromEntries(items.map((item) => [item, 5])),
+    hasMore: true,
+  });
+
+  test('does not miss an item, and the next complete one does', async () => {
+    await compareRun({ units: { one: listing(10, 'a', 'b') } });
+    expect(await compareRun({ units: { one: part(20, 'a') } })).toEqual(['1 unchanged']);
+    expect(await presence()).toEqual({ a: true, b: true });
+    expect(await compareRun({ units: { one: part(30, 'b', 'c') } })).toEqual([
+      'new c',
+      '1 unchanged',
+    ]);
+    expect(await compareRun({ units: { one: listing(40, 'a', 'c') } })).toEqual([
+      'missing b',
+      '2 unchanged',
+    ]);
+  });
+
+  test('can still list an item that another unit lists as well', async () => {
+    await compareRun({ units: { one: listing(10, 'a'), two: listing(10, 'a') } });
+    const cut = { one: part(20, 'b'), two: listing(20, 'a') };
+    expect(await compareRun({ units: cut })).toEqual(['new b', '1 unchanged']);
+    const gone = { one: part(30, 'b'), two: listing(30) };
+    expect(await compareRun({ units: gone })).toEqual(['1 unchanged']);
+    expect(await presence()).toEqual({ a: true, b: true });
   });
 });
 

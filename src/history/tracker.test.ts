@@ -550,6 +550,20 @@ describe('a listing', () => {
     ]);
   });
 
+  test('misses no item if the site states more of them than it lists', async () => {
+    const listed = (await run()).counts.new;
+    fixture.wrapFetch((fetch) => async (request) => {
+      const response = await fetch(request);
+      const cut = (name: string, value: unknown) =>
+        name === 'item_cards' ? (value as object[]).slice(0, 10) : value;
+      const body = JSON.stringify(JSON.parse(String(response.body), cut));
+      return { ...response, body: Buffer.from(body) };
+    });
+    const { counts } = await run();
+    expect(counts).toMatchObject({ ...none, unchanged: expect.any(Number) });
+    expect(counts.unchanged).toBeLessThan(listed);
+  });
+
   test.each(['\u2028', '\u2029', '\u0085'])(
     'tracks an item whose title contains %j',
     async (separator) => {

@@ -251,12 +251,12 @@ async function compareBatch(turn: Turn, run: TrackingRun, batch: Batch): Promise
   const counts = { ...run.counts };
   let { messages } = run;
   const add = async (snapshots: readonly Snapshot[]) => {
-    const failedUnits = () => units.failed();
+    const unreadUnits = () => units.unread();
     const comparison: Comparison = {
       run: { ...run, messages },
       isLate: late,
       rules,
-      failedUnits,
+      unreadUnits,
     };
     const added = await applySnapshots(context, comparison, snapshots);
     for (const type of Object.keys(counts) as (keyof typeof counts)[])

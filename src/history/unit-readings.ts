@@ -11,16 +11,16 @@ const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private'
 
 /**
  * Times at which a job read its units, by the hashes of the units in its series. Null for a unit
- * that could not be read, which may still list what it listed before.
+ * that could not be read, or not to its end, which may still list what it listed before.
  */
 export type UnitReadings = ReadonlyMap<string, number | null>;
 
 /**
- * Returns the time at which a unit was read, or null if it could not be read. A fault has no time
- * of its own and counts as read at `earliest`.
+ * Returns the time at which a unit was read, or null if it could not be read to its end. A fault
+ * has no time of its own and counts as read at `earliest`.
  */
 function readingTimeOf(outcome: Outcome | undefined, earliest: number): number | null {
-  if (outcome?.status === 'SUCCESS') return outcome.readAt;
+  if (outcome?.status === 'SUCCESS') return outcome.hasMore ? null : outcome.readAt;
   return outcome !== undefined && goneCodes.has(outcome.code) ? earliest : null;
 }
 
@@ -46,40 +46,37 @@ export function addReadings(
   }
 }
 
-/** Readings of the units of a job, each read from the store at its first call. */
+/** Readings of the units of a job, read from the store at the first call. */
 export interface JobUnits {
   /** Returns the readings of all units. */
   all(): Promise<UnitReadings>;
-  /** Returns the units that could not be read. */
-  failed(): Promise<ReadonlySet<string>>;
+  /** Returns the units that could not be read to their end. */
+  unread(): Promise<ReadonlySet<string>>;
 }
 
 /** Creates the readings of the units of a job in a series. */
 export function createJobUnits(store: Pick<Store, 'batches'>, job: Job, series: string): JobUnits {
-  const read = async (seqs?: number[]) => {
+  const readAll = async () => {
     const readings = new Map<string, number | null>();
-    const batches = store.batches.read(job.id, seqs && { seqs });
-    for await (const batch of batches) addReadings(readings, job, series, batch);
+    for await (const batch of store.batches.read(job.id)) addReadings(readings, job, series, batch);
     return readings;
   };
-  const findFailed = async () => {
-    const summaries = await store.batches.find({ jobId: job.id });
-    const withFailures = summaries.filter(({ failed }) => failed > 0);
-    const readings = await read(withFailures.map(({ seq }) => seq));
-    const failedUnits = new Set<string>();
-    for (const [unit, readAt] of readings) if (readAt === null) failedUnits.add(unit);
-    return failedUnits;
+  const findUnread = async () => {
+    const unreadUnits = new Set<string>();
+    for (const [unit, readAt] of await units.all()) if (readAt === null) unreadUnits.add(unit);
+    return unreadUnits;
   };
   let all: Promise<UnitReadings> | null = null;
-  let failed: Promise<ReadonlySet<string>> | null = null;
-  return {
+  let unread: Promise<ReadonlySet<string>> | null = null;
+  const units: JobUnits = {
     all: () => {
-      all ??= read();
+      all ??= readAll();
       return all;
     },
-    failed: () => {
-      failed ??= findFailed();
-      return failed;
+    unread: () => {
+      unread ??= findUnread();
+      return unread;
     },
   };
+  return units;
 }

@@ -22,6 +22,8 @@ export type Outcome =
       file?: StoredFile;
       /** Counts of the entries in the file. Absent without a file. */
       quality?: QualityCounts;
+      /** True if the site has more entries than the listing. Absent otherwise. */
+      hasMore?: true;
       /** Time at which the page was read. For a reused result, the time of that reading. */
       readAt: number;
       /** Time at which the result was collected, if it was reused. */

@@ -25,6 +25,7 @@ import type { UnitTarget } from './unit-result.ts';
 interface RecentFile {
   file: StoredFile;
   quality: QualityCounts;
+  hasMore?: true;
 }
 
 /**
@@ -60,10 +61,17 @@ export async function readListing(
     for (const entry of entries) counter.add(entry);
   });
   const { startedAt } = readContext;
-  const file = await writeUnitFile(context, target, startedAt, pages);
+  let hasMore = false;
+  async function* summarized() {
+    const summary = yield* pages;
+    hasMore = summary.has_more;
+    return summary;
+  }
+  const file = await writeUnitFile(context, target, startedAt, summarized());
   // A listing is as old as its oldest page.
   const readAt = Math.min(startedAt, readContext.readAt());
   const result: RecentFile = { file, quality: counter.counts() };
+  if (hasMore) result.hasMore = true;
   await recent.keep(readAt, Buffer.from(JSON.stringify(result)));
   return { status: 'SUCCESS', attempt, readAt, ...result };
 }
@@ -74,12 +82,13 @@ async function reuseFile(
   target: UnitTarget,
   stored: StoredResult,
 ): Promise<(RecentFile & { collectedAt: number }) | null> {
-  const { file: source, quality } = JSON.parse(Buffer.from(stored.body).toString()) as RecentFile;
+  const recent = JSON.parse(Buffer.from(stored.body).toString()) as RecentFile;
+  const { file: source } = recent;
   // Deleted files are never read, even if they are still in the storage.
   const owner = await context.store.jobs.get(source.path.split('/')[0]!);
   if (owner === null || owner.filesDeletedAt !== null) return null;
   const file = await copyUnitFile(context, target, stored.at, source);
-  return file && { file, quality, collectedAt: stored.at };
+  return file && { ...recent, file, collectedAt: stored.at };
 }
 
 /** Codes of faults that say that a listing does not exist, or not for this visitor. */

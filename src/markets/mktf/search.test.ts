@@ -95,11 +95,23 @@ describe('read()', () => {
         store: 'store.example',
         collection: handle,
         total_products: size,
-        pages_fetched: requests.length,
+        pages_fetched: requests.filter(({ path }) => path.includes('/products.json')).length,
         has_more: false,
       });
     },
   );
+
+  it('has more if a page is empty before the number of products that the collection states', async () => {
+    const asked = direct(origin, '');
+    const fetch: FetchPage = async (request) =>
+      request.path.endsWith('&page=2')
+        ? createResponse({ products: [] }, `${store}/collections/mugs-100/products.json`)
+        : asked.fetch(request);
+    const { entries, summary } = await readWith(fetch, '/collections/mugs-100');
+    expect(sizeOfCollection('mugs-100')).toBeGreaterThan(250);
+    expect(entries).toHaveLength(250);
+    expect(summary).toMatchObject({ total_products: 250, pages_fetched: 2, has_more: true });
+  });
 
   it('requests the addressed store, 250 products per page', async () => {
     const { requests } = await read('/collections/mugs-100?page=7');

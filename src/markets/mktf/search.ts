@@ -144,28 +144,38 @@ async function productsOn(
   return products;
 }
 
-/**
- * Some stores return an empty list for a collection that has products. It counts as a fault, not as
- * an empty list.
- */
-async function checkEmpty(catalogue: StorePage, fetch: FetchPage): Promise<void> {
+/** Returns the number of products that a collection states, or null if it states none. */
+async function statedCount(catalogue: StorePage, fetch: FetchPage): Promise<number | null> {
+  if (catalogue.collection === null) return null;
   const path = pathOf(catalogue).replace(/\/products\.json$/, '.json');
   const response = await fetch({ path, origin: catalogue.origin, ...asking });
-  if (response.status !== 200) return;
-  let held: number | null = null;
+  if (response.status !== 200) return null;
   try {
-    held = integer(object(object(parseJsonResponse(response)).collection).products_count);
+    return integer(object(object(parseJsonResponse(response)).collection).products_count);
   } catch (thrown) {
     // Not every store supports this request; its result is optional.
-    if (thrown instanceof Fault) return;
+    if (thrown instanceof Fault) return null;
     throw thrown;
   }
-  if (held !== null && held > 0) {
-    throw new Fault(
-      'page_unreadable',
-      `the store lists none of the ${held} products that the collection holds`,
-    );
-  }
+}
+
+/**
+ * Returns true if a collection states more products than were read before an empty page. Some
+ * stores return an empty list for a collection that has products. On the first page it counts as a
+ * fault, `page_unreadable`.
+ */
+async function hasUnlisted(
+  catalogue: StorePage,
+  fetch: FetchPage,
+  readCount: number,
+): Promise<boolean> {
+  const count = (await statedCount(catalogue, fetch)) ?? 0;
+  if (count <= readCount) return false;
+  if (readCount > 0) return true;
+  throw new Fault(
+    'page_unreadable',
+    `the store lists none of the ${count} products that the collection holds`,
+  );
 }
 
 /**
@@ -232,19 +242,17 @@ export const search: ListReader = {
     for (let page = 1; page <= maxPages; page += 1) {
       const { count, added, entries, full } = await readPage(page, catalogue, seen, fetch);
       pages += 1;
-      if (page === 1 && count === 0 && catalogue.collection !== null) {
-        if (catalogue.collection === 'all') {
-          // The collection "all" is empty if a store defines its own; the whole store is read
-          // instead.
-          catalogue = { ...catalogue, collection: null };
-          page = 0;
-          continue;
-        }
-        await checkEmpty(catalogue, fetch);
+      if (page === 1 && count === 0 && catalogue.collection === 'all') {
+        // The collection "all" is empty if a store defines its own; the whole store is read
+        // instead.
+        catalogue = { ...catalogue, collection: null };
+        page = 0;
+        continue;
       }
       if (added === 0) {
         // The page before was full, so the catalogue continues beyond the maximum offset.
-        hasMore = isTooDeep(page);
+        hasMore =
+          isTooDeep(page) || (count === 0 && (await hasUnlisted(catalogue, fetch, seen.size)));
         break;
       }
       total += entries.length;

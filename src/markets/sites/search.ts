@@ -74,6 +74,9 @@ function readFirstPage(response: PageResponse, site: SiteDeclaration, url: strin
   return { page, entries };
 }
 
+/** Returns true if the pages of a site's listings have numbers, also beyond the last one. */
+const isNumbered = ({ listing }: SiteDeclaration): boolean => listing.page_parameter !== undefined;
+
 /** Codes of faults of a page that the site shows beyond the end of a listing. */
 const endCodes: ReadonlySet<string> = new Set([
   'page_unreadable',
@@ -82,14 +85,15 @@ const endCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the entries of a later page. A page without entries, a "not found" page, and a page at
- * another address have none: the listing has ended. Throws the fault of a page that the site shows
- * instead of any other, such as a robot check.
+ * Returns the entries of a later page. A page without entries ends the listing, and so does a "not
+ * found" page or one at another address if pages have numbers. Throws the fault of a page that the
+ * site shows instead of any other, such as a robot check, or instead of one to which it links.
  */
 function readLaterPage(response: PageResponse, site: SiteDeclaration, url: string): ListingPage {
   const page = openPage(response, site);
+  if (!isNumbered(site)) checkFound(page.text);
   const moved = siteMovedFault(page, url);
-  if (moved !== null && !endCodes.has(moved.code)) throw moved;
+  if (moved !== null && !(isNumbered(site) && endCodes.has(moved.code))) throw moved;
   const isOther = moved !== null || isNotFound(page.text);
   const entries = isOther ? [] : withTitleOrPrice(entriesOf(page), remedy);
   if (entries.length > 0) return { page, entries };
@@ -139,7 +143,8 @@ function nextPage(page: SitePage, pageCount: number): URL | null {
 /**
  * Reads a listing of a declared site into `products`, page by page. `input` has the `url`; the
  * region is the name of the site. Ends without a next page, at a page without new entries, or at
- * the declared maximum. The summary has `site`, `total_products`, `pages_fetched`, and `has_more`.
+ * the declared maximum. The summary has `site`, `total_products`, `pages_fetched`, and `has_more`,
+ * also if the last page links to a further one.
  */
 export const search: ListReader = {
   sort: 'list',
@@ -149,11 +154,11 @@ export const search: ListReader = {
     const maxPages = site.listing.max_pages ?? defaultMaxPages;
     let url: URL | null = start;
     let pages = 0;
-    while (url !== null && pages < maxPages) {
+    let isEnd = false;
+    while (url !== null && !isEnd && pages < maxPages) {
       const response = await fetch(pageRequest(url, site));
-      const isCounted = pages > 0 && site.listing.page_parameter !== undefined;
       // Shops respond with it to numbers beyond the last page.
-      if (isCounted && [404, 410].includes(response.status)) {
+      if (pages > 0 && isNumbered(site) && [404, 410].includes(response.status)) {
         url = null;
         break;
       }
@@ -161,8 +166,9 @@ export const search: ListReader = {
       const { page, entries } = read(response, site, url.href);
       pages += 1;
       const added = newEntries(entries, seen, ({ id }) => text(id));
-      url = added.length === 0 ? null : nextPage(page, pages);
-      if (added.length > 0) yield { list: 'products', entries: added };
+      isEnd = added.length === 0;
+      url = isEnd && isNumbered(site) ? null : nextPage(page, pages);
+      if (!isEnd) yield { list: 'products', entries: added };
     }
     return {
       site: site.name,

@@ -450,6 +450,25 @@ describe('the pages after the first of a listing', () => {
     expect([entries.length, summary.has_more]).toEqual([1, false]);
   });
 
+  it.each([
+    ['a "not found" page with products', `<h1>Page not found</h1>${card(2)}`, {}, 'page_not_found'],
+    ['the first page of the shop', card(2), { path: '/' }, 'page_not_found'],
+    ['another category', card(2), { path: '/c/bowls' }, 'page_mismatch'],
+    ['status 404', card(2), { status: 404 }, 'page_not_found'],
+  ])('reject %s to which the site linked', async (_, second, response, code) => {
+    await expect(readTwo({}, second, response)).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    ['links to no other', '', false],
+    ['links to a further one', next.replace('2', '3'), true],
+  ])('end it with a page without new entries that %s', async (_, link, hasMore) => {
+    for (const entries of ['', card(1)]) {
+      const read = await readTwo({}, `<title>Mugs</title><p>All mugs</p>${entries}${link}`);
+      expect([read.entries.length, read.summary.has_more]).toEqual([1, hasMore]);
+    }
+  });
+
   it('are a fault at the address of a login', async () => {
     await expect(readTwo(counted, card(2), { path: '/login' })).rejects.toMatchObject({
       code: 'page_login',
