@@ -119,6 +119,10 @@ describe('declared fields', () => {
   });
 });
 
+test('a label without a number is no number', () => {
+  expect(read(jsonLd(product({ sku: 'Item #:' })))).toMatchObject({ sku: null });
+});
+
 describe('addresses', () => {
   test('refer to the base element of the page', () => {
     const html = `<base href="//cdn.example/a/">${offered({}, { image: 'b.jpg' })}`;

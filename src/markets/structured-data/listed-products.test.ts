@@ -78,6 +78,30 @@ describe('listedProducts()', () => {
   });
 });
 
+it.each([
+  [
+    'links in their names',
+    (page: string, name: string) => `<h2 itemprop="name"><a href="${page}">${name}</a></h2>`,
+  ],
+  [
+    'names that are links',
+    (page: string, name: string) => `<a itemprop="name" href="${page}">${name}</a>`,
+  ],
+  [
+    'the same address twice',
+    (page: string, name: string) =>
+      `<a itemprop="url" href="${page}"></a><h5 itemprop="name"><a itemprop="url" href="${page}">${name}</a></h5>`,
+  ],
+])('listedProducts() reads products in elements with %s', (_name, markup) => {
+  const item = (page: string, name: string) =>
+    `<li itemscope itemtype="https://schema.org/Product">${markup(page, name)}</li>`;
+  const [data] = structuredData(parseHtml(item('/p/1', 'Mug') + item('/p/2', 'Bowl')));
+  expect(listedProducts(data!, url, [])).toMatchObject([
+    { title: 'Mug', url: 'https://kiln.example/p/1' },
+    { title: 'Bowl', url: 'https://kiln.example/p/2' },
+  ]);
+});
+
 describe('isProductPage()', () => {
   it.each([
     ['a product with its address', product('Mug', { url }), true],

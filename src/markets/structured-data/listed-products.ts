@@ -9,7 +9,15 @@ import {
   type TrailStep,
   withoutQuery,
 } from './product.ts';
-import { isProduct, itemsOf, plainText, type StructuredData, typesOf } from './structured-data.ts';
+import {
+  isProduct,
+  itemsOf,
+  nameLinkMember,
+  onlyText,
+  plainText,
+  type StructuredData,
+  typesOf,
+} from './structured-data.ts';
 
 const isList = (item: JsonObject): boolean => typesOf(item).includes('ItemList');
 
@@ -122,11 +130,11 @@ function linkOf(value: Json | undefined): string | null {
   return text(value) ?? text(item['@id']) ?? text(item.url);
 }
 
-/** Returns the address of the page of a product: its own, or that of its only offer. */
+/** Returns the address of the page of a product: its own, or that of its only offer or its name. */
 function pageOf(item: JsonObject, data: StructuredData): string | null {
-  const own = text(item.url) ?? linkOf(item.mainEntityOfPage) ?? text(item['@id']);
+  const own = onlyText(item.url) ?? linkOf(item.mainEntityOfPage) ?? text(item['@id']);
   const [offer, ...more] = itemsOf(item.offers, data);
-  return own ?? (more.length > 0 ? null : text(offer?.url));
+  return own ?? (more.length > 0 ? null : text(offer?.url)) ?? text(item[nameLinkMember]);
 }
 
 /** Returns the products or addresses that a page lists in one format, in order. */
@@ -138,7 +146,7 @@ export function listedProducts(
   const products: ProductValues[] = [];
   for (const { item, link } of entriesOf(data, url).slice(0, maxListed)) {
     const { values } = readStructured(item, data, url);
-    const address = addressOn(url, text(item.url) ?? link ?? pageOf(item, data), data.base);
+    const address = addressOn(url, onlyText(item.url) ?? link ?? pageOf(item, data), data.base);
     const category = values.category ?? categoryOf(trail, address, [text(values.title)]);
     if (address !== null) products.push({ ...values, category, url: address });
   }

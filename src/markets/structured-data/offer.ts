@@ -48,9 +48,9 @@ export function addressOn(url: string, link: string | null, base: string | null)
   return target !== null && /^https?:$/.test(target.protocol) ? target.href : null;
 }
 
-/** Texts of a missing code. */
+/** Texts of a missing code, such as a label alone: "Item #:". */
 const noCode =
-  /^(?:null|undefined|none|nan|n\/?a|unknown|not (?:applicable|available)|does not apply|0+|[^\p{L}\p{N}]+)$/iu;
+  /^(?:null|undefined|none|nan|n\/?a|unknown|not (?:applicable|available)|does not apply|0+|[^\p{L}\p{N}]+|.*[:：])$/iu;
 
 const isCode = (code: string): boolean => !noCode.test(code) && !isPlaceholder(code);
 

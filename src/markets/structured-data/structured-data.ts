@@ -15,6 +15,7 @@ import {
   words,
   workOf,
 } from '../html/html.ts';
+import { isElement } from '../html/html-tree.ts';
 import type { PageWork } from '../html/page-work.ts';
 import { parseJson } from '../json/script-json.ts';
 
@@ -180,6 +181,8 @@ const wrappers = ['@graph', 'mainEntity', 'mainEntityOfPage'];
 
 /** Member of an item that the row of a table declares. */
 export const rowMember = '@row';
+/** Member with the address to which the name of an item leads. */
+export const nameLinkMember = '@nameLink';
 
 /** Returns true for an action of a visitor, such as a `BuyAction`, whose object is the product. */
 const isAction = (item: JsonObject): boolean =>
@@ -339,7 +342,7 @@ function collectItems(nodes: Document['children'], walk: MarkupWalk, owner: Mark
     const isMember = owner.item !== null && members.length > 0;
     const isText = isMember && item === null;
     const isRead = isMember && (item !== null || owner.textDepth < maxNestedTexts);
-    if (isRead) addMembers(owner.item!, members, item ?? memberText(node, members));
+    if (isRead) addElement(owner.item!, node, { members, item });
     else if (item !== null) walk.items.push({ item, around: owner.item });
     const textDepth = isText ? owner.textDepth + 1 : owner.textDepth;
     collectItems(node.children, walk, { item: item ?? owner.item, textDepth });
@@ -381,6 +384,27 @@ function addMember(item: JsonObject, name: string, value: Json): void {
   if (current === undefined) item[name] = value;
   else if (Array.isArray(current)) current.push(value);
   else item[name] = [current, value];
+}
+
+/** Adds the item or the text of an element that is a member of an item. */
+function addElement(
+  owner: JsonObject,
+  element: Element,
+  { members, item }: { members: readonly string[]; item: JsonObject | null },
+): void {
+  addMembers(owner, members, item ?? memberText(element, members));
+  if (item === null && members.includes('name')) addNameLink(owner, element);
+}
+
+/** Adds the address to which the first name of an item leads as a whole. */
+function addNameLink(item: JsonObject, element: Element): void {
+  if (item[nameLinkMember] !== undefined) return;
+  const [inner, ...more] = element.children.filter(
+    (node) => node.type !== 'text' || /\S/.test(node.data),
+  );
+  const links = [element, ...(inner === undefined || more.length > 0 ? [] : [inner])];
+  const link = links.filter(isElement).find(({ name }) => name === 'a');
+  item[nameLinkMember] = attribute(link, 'href');
 }
 
 /** Members whose value is a name, also if the element with it is a link. */
