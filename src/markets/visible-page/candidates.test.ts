@@ -52,6 +52,8 @@ describe('a page without structured data', () => {
     ['a price without tax', '<p>€ 10,50 excl. VAT</p>'],
     ['a price without tax after its label', '<p>Excl. VAT: € 10,50</p>'],
     ['one named as without tax', '<i class="price--withoutTax">€ 10,50</i>'],
+    ['the price of a choice', '<label for="set">Set € 40,00</label>'],
+    ['the price of a field', '<label><input type="radio"> Set € 40,00</label>'],
     ['a surcharge', '<p>Blue (+A€ 2,00)</p>'],
     ['a named quantity', '<i class="price-quantity">4</i>'],
     ['an instalment in Chinese', '<p>每期 <b>€ 4,20</b></p>'],

@@ -1,4 +1,4 @@
-/* cspell:ignore impostos */
+/* cspell:ignore impostos normalprice */
 import { describe, expect, test } from 'vitest';
 import {
   buyButton,
@@ -43,6 +43,17 @@ describe('a list price beside the price', () => {
     [
       'beside both prices without tax',
       `<s>€ 15,00</s> ${now}<div class="price-withoutTax"><s>€ 12,50</s> <b>€ 10,42</b></div>`,
+    ],
+    ['in the label of the price', `<s>€ 15,00</s><label class="price">€ 12,50</label>`],
+    ['said to be reduced', `<s>Price reduced from <b>€ 15,00</b> to</s> ${now}`],
+    ['beside a price per kilogram', `<s>€ 15,00</s> ${now} <p>€ 41,67 pro 1 kg</p>`],
+    [
+      'named as the regular one by its element',
+      `<b class="box__priceRegularPrice">€ 15,00</b> ${now}`,
+    ],
+    [
+      'named in one word',
+      `<b class="normalprice">€ 15,00</b> <b class="productSpecialPrice">€ 12,50</b>`,
     ],
     ['shown twice', `<del>€ 15,00</del><del>€ 15,00</del> ${now}`],
   ])('is read if it is %s', (_name, prices) => {

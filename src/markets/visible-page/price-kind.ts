@@ -1,4 +1,5 @@
 import type { Element } from '../html/html.ts';
+import { isElement } from '../html/html-tree.ts';
 import { namesOf, shortText, upwards } from '../html/visible-text.ts';
 import {
   countedBefore,
@@ -21,9 +22,16 @@ export function hasTaxLabel(element: Element, words: RegExp): boolean {
   return texts.some((text) => text !== null && words.test(text));
 }
 
-/** Elements of struck prices, and of choices. */
+/** Elements of struck prices. */
 const struckTags: ReadonlySet<string> = new Set(['del', 's', 'strike']);
-const choiceTags: ReadonlySet<string> = new Set(['option', 'label']);
+
+/** Returns true for an option, and for the label of a field of a form. */
+function isChoice({ name, attribs, children }: Element): boolean {
+  if (name !== 'label') return name === 'option';
+  return attribs.for !== undefined || children.some((node) => isElement(node) && isField(node));
+}
+
+const isField = ({ name }: Element): boolean => name === 'input' || name === 'select';
 
 /** Returns true for a button that does not put the product into the cart. */
 const isOtherButton = (element: Element): boolean =>
@@ -91,7 +99,7 @@ const isStruck = (element: Element): boolean =>
 
 /** Returns true for an element of a price of something else. */
 const isOtherElement = (element: Element): boolean =>
-  choiceTags.has(element.name) || isOtherButton(element) || otherPriceNames.test(namesOf(element));
+  isChoice(element) || isOtherButton(element) || otherPriceNames.test(namesOf(element));
 
 /** Returns true if the names of an element say that its price was the one to pay before. */
 const hasOldName = (element: Element): boolean => oldPriceNames.test(namesOf(element));

@@ -87,6 +87,9 @@ export const otherPriceNames = anyOf(
     'omnibus\\w*',
     'lowest',
     'parcela\\w*',
+    'payment[_-]?discount\\w*',
+    'pix',
+    'boleto',
   ],
   { flags: 'i', before: '(?:^|[\\s_-]|price)', after: '(?=$|[\\s_-]|price)' },
 );
@@ -94,7 +97,7 @@ export const otherPriceNames = anyOf(
 export const weakOldNames = anyOf(
   ['regular', 'list', 'original', 'normal', 'full', 'retail', 'market', 'base', 'standard'],
   // "with-list-price" is a price beside its list price.
-  { flags: 'i', before: '(?:^|(?<!with|has)[\\s_-])', after: '(?=$|[\\s_-])' },
+  { flags: 'i', before: '(?:^|(?<!with|has)[\\s_-])', after: '(?=$|[\\s_-]|price)' },
 );
 
 const beforeListPrice = oneOf([
@@ -119,7 +122,10 @@ const afterListPrice = oneOf([
 
 /** Names of elements with a price that is the list price of a lower one beside it. */
 export const listPriceNames = anyOf(
-  [`${beforeListPrice}[_-]{0,2}price`, `price[_-]{1,2}(?:item[_-]{1,2})?${afterListPrice}`],
+  [
+    `${beforeListPrice}[_-]{0,2}price`,
+    `price[_-]{0,2}(?:item[_-]{1,2})?${afterListPrice}(?:price)?`,
+  ],
   { flags: 'i', before: '(?:^|(?<!with|has)[\\s_-])', after: '(?=$|[\\s_-])' },
 );
 
@@ -151,6 +157,7 @@ export const besideListPrice = anyOf(
     'spedizione',
     // A price per unit: "(€ 41,15 / 1 l)"
     '\\/\\s?(?:\\d+\\s?)?\\p{L}+',
+    '(?:per|pro|je|par|al|por|za) (?:\\d+ ?)?(?:k?g|[mc]?l|m[²2]?|st(?:ück|k|\\.)?|lit(?:er|re|ro))',
   ],
   { flags: 'iu', before: '(?<!\\p{L})', after: '(?!\\p{L})' },
 );
@@ -177,15 +184,22 @@ export const ownPriceNames = anyOf(
   { flags: 'i', before: '(?:^|[\\s_-])', after: '(?=$|[\\s_-]|price)' },
 );
 
+const former = oneOf([
+  'was',
+  'rrp',
+  'msrp',
+  'mrp',
+  'list price',
+  'uvp',
+  'unverb(?:indliche|\\.) preisempfehlung',
+  'statt',
+  'reduced from',
+  'reduziert von',
+]);
+
 /** Texts before a price that was, or that the manufacturer recommends. */
 export const formerPriceWords = anyOf(
-  [
-    '(?<!\\p{L})(?:was|rrp|msrp|mrp|list price|uvp|statt)(?!\\p{L})',
-    '原價',
-    '定價',
-    '市價',
-    '建議售價',
-  ],
+  [`(?<!\\p{L})${former}(?!\\p{L})`, '原價', '定價', '市價', '建議售價'],
   { flags: 'iu' },
 );
 
@@ -220,7 +234,7 @@ const otherAmountWords: readonly string[] = [
   'bez dph',
   'brez ddv',
   'netto',
-  'from',
+  '(?<!reduced )from',
   'ab',
   'à partir',
   'desde',
@@ -413,6 +427,8 @@ const withWords = oneOf([
   'con',
   'com',
   'met',
+  'bei',
+  'per',
   'no',
   'na',
   'on',
@@ -433,6 +449,16 @@ const buyerMeans = oneOf([
   'cartão',
   'pix',
   'boleto',
+  'transfer(?:encia|ência)?',
+  'dep[oó]sito',
+  'efectivo',
+  'dinheiro',
+  'débito',
+  'überweisung',
+  'vorkasse',
+  'virement',
+  'bonifico',
+  'mercado ?pago',
   'prime',
   'klarna',
   'abo',
