@@ -21,7 +21,8 @@ export interface Difference {
  * before. A value that the reading does not state is no change, because pages of other kinds state
  * other values.
  */
-export function compare(last: TrackedValues | null, current: TrackedValues): Difference {
+export function compare(last: TrackedValues | null, stated: TrackedValues): Difference {
+  const current = { ...stated, variants: withPrices(stated.variants, last?.variants ?? null) };
   const statedFields = statedFieldsOf(last, current);
   const values = { ...(last ?? current), ...pick(current, statedFields) };
   const changed =
@@ -51,6 +52,20 @@ function statedFieldsOf(
   return trackedFields.filter(
     (field) => current[field] !== null && (hasPrice || field !== 'currency'),
   );
+}
+
+/** Returns variants, each with its last known price if the page does not state one. */
+function withPrices(
+  variants: TrackedValues['variants'],
+  last: TrackedValues['variants'],
+): TrackedValues['variants'] {
+  if (variants === null || last === null) return variants;
+  const prices = new Map(last.map(({ id, price }) => [id, price]));
+  prices.delete(null);
+  return variants.map((variant) => ({
+    ...variant,
+    price: variant.price ?? prices.get(variant.id) ?? null,
+  }));
 }
 
 /** Returns the named values only. */

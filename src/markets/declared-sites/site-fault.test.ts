@@ -98,3 +98,38 @@ test('a product below the examined beginning of a page is shown', () => {
   const opened = { ...open(html, url), text: html };
   expect(otherPageFault(opened, readProductPage(opened), url)).toBeNull();
 });
+
+describe('a page whose own address is that of another page', () => {
+  const faultOf = (own: string, { title = 'Blue mug', sku = 'K-1', path = '/p/red-mug' } = {}) => {
+    const url = `https://kiln.example${path}`;
+    const product = { '@type': 'Product', name: title, sku, offers: { price: 5 } };
+    const head = `<title>${title}</title><link rel="canonical" href="${own}">${script(product)}`;
+    const html = `${head}<h1>${title}</h1>${price}`;
+    const opened = { ...open(html, url), text: html };
+    return otherPageFault(opened, readProductPage(opened), url);
+  };
+
+  test.each([
+    ['a title', '/p/blue-mug', {}],
+    ['a code', '/p/20002', { path: '/p/10001', sku: '20002' }],
+    ['a code in a name', '/p/mug-20002.html', { path: '/p/mug-10001.html', sku: '20002' }],
+  ])('is another product by %s', (_, own, page) => {
+    expect(faultOf(own, page)).toMatchObject({
+      code: 'page_mismatch',
+      message: `the page is that of https://kiln.example${own}, another product`,
+    });
+  });
+
+  test.each([
+    ['its own address', '/p/red-mug', {}],
+    ['the first page of the shop', '/', {}],
+    ['another folder', '/c/blue-mug', {}],
+    ['another shop', 'https://blue.example/p/blue-mug', {}],
+    ['the address of all variants', '/p/mug', {}],
+    ['a longer name', '/p/red-mug-blue-rim', { title: 'Red mug' }],
+    ['another name, of which the page has no word', '/p/green-cup', {}],
+    ['another number, and its code is that of the address', '/p/20002', { path: '/p/K-1' }],
+  ])('is the requested one with %s', (_, own, page) => {
+    expect(faultOf(own, page)).toBeNull();
+  });
+});

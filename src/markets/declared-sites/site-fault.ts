@@ -1,8 +1,14 @@
 import { Fault } from '../../contract/fault.ts';
-import { text } from '../fields.ts';
+import { brief, text } from '../fields.ts';
 import { attribute, find, findAll, words } from '../html/html.ts';
 import { isNotFoundTitle } from '../responses/not-found-page.ts';
-import { isHomePath, movedFault, refreshAddress, searchTerms } from '../responses/redirects.ts';
+import {
+  decoded,
+  isHomePath,
+  movedFault,
+  refreshAddress,
+  searchTerms,
+} from '../responses/redirects.ts';
 import { isWall, unexpectedPage, visibleText } from '../responses/unexpected-page.ts';
 import { hasProduct } from '../structured-data/listed-products.ts';
 import { addressOn } from '../structured-data/offer.ts';
@@ -48,6 +54,58 @@ export function siteMovedFault(page: OpenSitePage, requestedUrl: string): Fault 
   return links.includes(requested!.href.split('#')[0]!) ? null : fault;
 }
 
+const ownAddresses = 'link[rel~="canonical" i], meta[property="og:url" i]';
+
+/** Returns the words of the last part of a path, such as "red", "mug", and "10001". */
+function lastWords({ pathname }: URL): Set<string> {
+  const last = decoded(pathname.replace(/\/+$/, '').split('/').at(-1)!);
+  return new Set(
+    plainName(last.replace(/\.\w{3,5}$/, ''))
+      .trim()
+      .split(' '),
+  );
+}
+
+/** Returns the folder of a page: its address without the last part of the path. */
+const folderOf = ({ host, pathname }: URL): string =>
+  host + pathname.replace(/\/+$/, '').replace(/[^/]*$/, '');
+
+/**
+ * Returns the fault of a page that is another product's: its own address is that of another page in
+ * the folder of the requested one, and its title or codes have words of that address only.
+ */
+function otherProductFault(
+  page: OpenSitePage,
+  values: SourcedValues['values'],
+  requestedUrl: string,
+): Fault | null {
+  const requested = URL.parse(requestedUrl);
+  if (requested === null) return null;
+  const requestedWords = lastWords(requested);
+  const codes = [values.title, values.sku, values.mpn, values.gtin].map(text).join(' ');
+  const pageWords = new Set(plainName(codes).trim().split(' '));
+  for (const link of findAll(page.html.root, ownAddresses)) {
+    const address = attribute(link, 'href') ?? attribute(link, 'content');
+    const own = URL.parse(addressOn(page.url, address, page.base) ?? '');
+    if (own === null || folderOf(own) !== folderOf(requested)) continue;
+    const ownWords = lastWords(own);
+    const ownOnly = [...ownWords].filter((word) => !requestedWords.has(word));
+    const requestedOnly = [...requestedWords].filter((word) => !ownWords.has(word));
+    if (requestedOnly.length === 0 || requestedOnly.some((word) => pageWords.has(word))) continue;
+    if (ownOnly.some((word) => pageWords.has(word)))
+      return new Fault('page_mismatch', `the page is that of ${brief(own.href)}, another product`);
+  }
+  return null;
+}
+
+/** Returns the fault of a page by its address, or by the one that it states. */
+const addressFault = (
+  page: OpenSitePage,
+  values: SourcedValues['values'] | undefined,
+  url: string,
+): Fault | null =>
+  siteMovedFault(page, url) ?? (values ? otherProductFault(page, values, url) : null);
+
 /** Returns the plain titles and main headings of a page. */
 function plainTitles({ html }: OpenSitePage): string[] {
   const titles = findAll(html.root, 'title, h1, h2').map((element) => plainName(words(element)));
@@ -82,7 +140,7 @@ export function otherPageFault(
   read: (Pick<SourcedValues, 'values'> & { isStated: boolean }) | null,
   url: string,
 ): Fault | null {
-  const moved = siteMovedFault(page, url);
+  const moved = addressFault(page, read?.values, url);
   const name = plainName(text(read?.values.title));
   const titles = plainTitles(page);
   const gone = read !== null && !sharesWord(name, titles) ? goneFault(page) : null;

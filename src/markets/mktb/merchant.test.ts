@@ -52,29 +52,36 @@ async function read(input: JsonObject) {
   }
 }
 
-it('has more products if the page to which the shop links repeats', async () => {
-  const data = Array.from({ length: 80 }, (_, id) => ({
-    product_id: String(id + 1),
-    name: 'Tikar',
-  }));
-  const shopCore = { shopID: '5', domain: 'warung-5', name: 'Warung' };
-  const summaryOf = async (next: string) => {
-    const products = shop({ links: { next }, data });
-    const fetch = async ({ path }: { path: string }) =>
-      createResponse(
-        path.endsWith('/ShopProducts')
-          ? products
-          : { data: { shopInfoByID: { result: [{ shopCore }] } } },
-      );
-    const pages = merchant.read({ shopid: 'warung-5' }, { region: 'id', fetch });
-    for (;;) {
-      const step = await pages.next();
-      if (step.done) return step.value;
-    }
-  };
-  expect(await summaryOf('/warung-5/page/2')).toMatchObject({ total_products: 80, has_more: true });
-  expect(await summaryOf('')).toMatchObject({ total_products: 80, has_more: false });
-});
+it.each(['repeats', 'is empty'])(
+  'has more products if the page to which the shop links %s',
+  async (second) => {
+    const data = Array.from({ length: 80 }, (_, id) => ({
+      product_id: String(id + 1),
+      name: 'Tikar',
+    }));
+    const shopCore = { shopID: '5', domain: 'warung-5', name: 'Warung' };
+    const summaryOf = async (next: string) => {
+      const products = [shop({ links: { next }, data })];
+      if (second === 'is empty') products.push(shop({ links: { next: '' }, data: [] }));
+      const fetch = async ({ path }: { path: string }) =>
+        createResponse(
+          path.endsWith('/ShopProducts')
+            ? (products.length > 1 ? products.shift() : products[0])!
+            : { data: { shopInfoByID: { result: [{ shopCore }] } } },
+        );
+      const pages = merchant.read({ shopid: 'warung-5' }, { region: 'id', fetch });
+      for (;;) {
+        const step = await pages.next();
+        if (step.done) return step.value;
+      }
+    };
+    expect(await summaryOf('/warung-5/page/2')).toMatchObject({
+      total_products: 80,
+      has_more: true,
+    });
+    expect(await summaryOf('')).toMatchObject({ total_products: 80, has_more: false });
+  },
+);
 
 it('does not take a 404 of the interface for a missing shop', async () => {
   const fetch = async () => ({ ...createResponse({ message: 'not found' }), status: 404 });

@@ -99,6 +99,8 @@ interface Listing {
   products: JsonObject[];
   /** False for the last page. True if the site does not mark the last page. */
   more: boolean;
+  /** True if the site links to a further page. */
+  isLinked: boolean;
   /** True if the site links to a further page, or, without links, the page is full. */
   isFollowed: boolean;
 }
@@ -123,10 +125,12 @@ function listing(response: PageResponse): Listing {
   const { next } = object(root.links);
   // Without links, the listing ends at its first empty page.
   const more = next !== '';
+  const isLinked = text(next) !== null;
   return {
     products,
     more,
-    isFollowed: more && (text(next) !== null || products.length >= perPage),
+    isLinked,
+    isFollowed: more && (isLinked || products.length >= perPage),
   };
 }
 
@@ -141,6 +145,7 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
  * `store_name`, `has_more` and `total_products`, the number yielded. `input` has `shopid` (a
  * number, or the shop's name in URLs), `etalase_id`, `keyword` and `max_pages`. Ends if the site
  * names no next page, at an empty page, at a page without new products, or at `max_pages`.
+ * `has_more` is also true if the site linked to the empty page.
  */
 export const merchant: ListReader = {
   sort: 'list',
@@ -149,15 +154,17 @@ export const merchant: ListReader = {
     const shop = parseShop(await fetch(shopRequest(shopid)), shopid);
     const pages = Math.min(positive(integer(input.max_pages)) ?? maxPages, maxPages);
     const seen = new Set<string>();
+    let isLinked = false;
     let hasMore = false;
     for (let page = 1; page <= pages; page += 1) {
       const found = listing(await fetch(productsRequest(shop, input, page)));
       const products = found.products.map((product) => entry(product, input));
       const added = newEntries(products, seen, ({ id }) => text(id));
       if (added.length === 0) {
-        hasMore = found.products.length > 0 && found.isFollowed;
+        hasMore = found.products.length > 0 ? found.isFollowed : isLinked;
         break;
       }
+      isLinked = found.isLinked;
       yield { list: 'products', entries: added };
       if (!found.more) break;
       hasMore = page === pages && found.isFollowed;

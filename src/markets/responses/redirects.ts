@@ -159,7 +159,8 @@ interface AddressNames {
   isSearch: boolean;
 }
 
-function decoded(path: string): string {
+/** Returns a path without percent-encoding, or as it is if that is invalid. */
+export function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

@@ -190,3 +190,16 @@ it.each([
     arrivedAt - ms,
   ),
 );
+
+it.each([
+  ['is a minute old', '2026-04-30T23:59:00Z', undefined, 0],
+  ['is an hour old', '2026-04-30T23:00:00Z', undefined, 3_600_000],
+  ['is an hour old, with a lower age', '2026-04-30T23:00:00Z', '60', 3_600_000],
+  ['is an hour old, with a higher age', '2026-04-30T23:00:00Z', '7200', 7_200_000],
+  ['is a day in the future', '2026-05-02T00:00:00Z', undefined, 0],
+  ['is two years old', '2024-05-01T00:00:00Z', undefined, 0],
+])('pageTime() of a page whose date %s', (_, date, age, ms) => {
+  const at = Date.parse('2026-05-01T00:00:00Z');
+  const headers = { date: new Date(date).toUTCString(), ...(age === undefined ? {} : { age }) };
+  expect(pageTime({ at, headers })).toBe(at - ms);
+});

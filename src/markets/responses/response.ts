@@ -206,12 +206,21 @@ function bodyMessage(body: string, result: ParsedBody): string | null {
   return body.startsWith('<') ? titleOf(body) : null;
 }
 
+/** Maximum age of a page by its `Date`, in milliseconds; an older one is that of a wrong clock. */
+const maxDateAge = 365 * 86_400_000;
+/** Maximum difference of the site's clock, in milliseconds. */
+const maxClockDifference = 60_000;
+
 /**
  * Returns the time of the contents of a page, in milliseconds since the epoch: the time at which it
- * arrived or, if a cache of the site sent a copy, at which the cache got it (`Age`, RFC 9111,
- * section 5.1).
+ * arrived or, if a cache of the site sent a copy, at which the cache got it. The site states it by
+ * the age of the copy (`Age`), or by an earlier `Date` (RFC 9111, section 4.2.3).
  */
 export function pageTime({ at, headers }: Pick<PageResponse, 'at' | 'headers'>): number {
   const age = /^\s*(\d{1,10})\s*(?:,|$)/.exec(headers.age ?? '')?.[1];
-  return age === undefined ? at : Math.max(0, at - Number(age) * 1000);
+  const copiedAt = age === undefined ? at : Math.max(0, at - Number(age) * 1000);
+  const sentAt = Date.parse(headers.date ?? '');
+  const dateAge = at - sentAt;
+  const isCopy = dateAge > maxClockDifference && dateAge <= maxDateAge;
+  return isCopy ? Math.min(copiedAt, sentAt) : copiedAt;
 }

@@ -115,6 +115,9 @@ describe('unexpectedPage()', () => {
     ],
     ['an overloaded site', page('503 Service Temporarily Unavailable', '<p>nginx'), 'page_failed'],
     ['maintenance', page('Shop', '<h1>We will be back soon</h1>'), 'page_failed'],
+    ['a queue', page('Shop', '<h1>You are now in line</h1>'), 'page_failed'],
+    ['a queue in French', page('Salle d’attente', '<p>5 minutes'), 'page_failed'],
+    ['a shop that is not open yet', page('Opening soon', '<p>Mugs'), 'page_failed'],
     ['maintenance in German', page('Shop', '<h1>Wartungsarbeiten</h1>'), 'page_failed'],
     [
       'a page that forwards to a login',

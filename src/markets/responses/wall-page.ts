@@ -83,8 +83,32 @@ export function isConsentWall(titles: string): boolean {
   return consentTitles.some((pattern) => pattern.test(titles));
 }
 
+/** Titles and headings of pages that let visitors wait for their turn, by language. */
+const queueTitles: readonly RegExp[] = [
+  /^(?:virtual )?waiting room$/im,
+  /\byou(?:['’]re| are) (?:now |currently )?in (?:line|(?:a|our|the) (?:queue|line))\b/i,
+  /\b(?:estimated|expected) wait(?:ing)? time\b/i,
+  /^(?:virtueller )?warteraum$/im,
+  /\bin der warteschlange\b/i,
+  /^salle d['’]attente(?: virtuelle)?$/im,
+  /vous êtes dans la file d['’]attente/i,
+  /^sala de espera(?: virtual)?$/im,
+  /est[áa]s en la (?:cola|fila)\b/i,
+  /^sala d['’]attesa(?: virtuale)?$/im,
+  /\bsei in coda\b/i,
+  /você está na fila/i,
+  /^(?:virtuele )?wachtkamer$/im,
+  /\bin de wachtrij\b/i,
+  /^(?:wirtualna )?poczekalnia$/im,
+  /^ruang tunggu$/im,
+  /^待合室$/imu,
+  /アクセスが集中/u,
+];
+
 /** Titles and headings of pages of a site that is overloaded or closed for a while, by language. */
 const busyTitles: readonly RegExp[] = [
+  ...queueTitles,
+  /^opening soon$/im,
   /\boverload(?:ed)?\b/i,
   /\btoo (?:busy|many requests)\b/i,
   /\b(?:temporarily|service) unavailable\b/i,
