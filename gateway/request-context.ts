@@ -62,19 +62,19 @@ export function beginExchange(
     const isComplete = response.writableFinished;
     const waitedMs = parseWaited(String(response.getHeader(timingHeader) ?? ''));
     if (!isComplete) abort.abort(new Fault('unavailable', 'The client disconnected.'));
-    log.info(
-      {
-        requestId,
-        method: request.method,
-        ...(exchange.route === undefined ? { path: pathOf(request) } : { route: exchange.route }),
-        status: response.statusCode,
-        ms: Math.max(0, clock.now() - started - waitedMs),
-        ...(waitedMs === 0 ? {} : { waited_ms: waitedMs }),
-        userId: exchange.userId,
-        ...(isComplete ? {} : { aborted: true }),
-      },
-      'request',
-    );
+    const { route, userId } = exchange;
+    const fields = {
+      requestId,
+      method: request.method,
+      path: route === undefined ? pathOf(request) : undefined,
+      route,
+      status: response.statusCode,
+      ms: Math.max(0, clock.now() - started - waitedMs),
+      waited_ms: waitedMs === 0 ? undefined : waitedMs,
+      userId,
+      aborted: isComplete ? undefined : true,
+    };
+    log.info(fields, 'request');
   });
   return exchange;
 }

@@ -144,7 +144,8 @@ function callReader(
 
   const beginLong = ({ request, response }: Exchange, account: string, waitMs: number) => {
     const kind = longKindOf(endpoint.method, waitMs);
-    return kind === null ? undefined : onLongRequest(request, response, { account, kind });
+    if (kind === null) return undefined;
+    return onLongRequest(request, response, { account, kind });
   };
 
   return async (exchange, { userId }, { segments, variables }, memory) => {

@@ -80,5 +80,6 @@ function compare(
 }
 
 function matches(requested: string, served: PathSegment): boolean {
-  return served.kind === 'literal' ? served.text === requested : requested !== '';
+  if (served.kind === 'literal') return served.text === requested;
+  return requested !== '';
 }

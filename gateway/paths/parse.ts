@@ -42,7 +42,8 @@ export function parse(template: string): Template {
   };
   const word = (): string => {
     const token = next();
-    return token?.kind === 'word' ? token.text : refuse(`expected a name before token ${at}`);
+    if (token?.kind === 'word') return token.text;
+    return refuse(`expected a name before token ${at}`);
   };
   const segment = () => {
     if (segments.at(-1)?.kind === '**') refuse('** must be last');

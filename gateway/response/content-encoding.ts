@@ -73,5 +73,6 @@ export interface Encoder extends Transform {
 
 /** Creates an encoding stream. */
 export function createEncoder(encoding: Encoding): Encoder {
-  return encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
+  if (encoding === 'br') return createBrotliCompress(brotliOptions);
+  return createGzip(gzipOptions);
 }

@@ -80,7 +80,8 @@ const completed = (name: string) => `${index}/${name}.complete`;
 /** Returns the path in the bucket of a file of the manifest. */
 function objectOf(name: string, path: string): string {
   const [folder, job, file] = path.split('/');
-  return folder === resultsFolder ? `${name}.${job}/${file}` : `${name}/${path}`;
+  if (folder === resultsFolder) return `${name}.${job}/${file}`;
+  return `${name}/${path}`;
 }
 
 /**

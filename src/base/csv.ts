@@ -4,7 +4,8 @@ export { csvField };
 
 /** Returns the text of a field written by csvField(). */
 export function readCsvField(field: string): string {
-  return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
+  if (field.startsWith('"')) return field.slice(1, -1).replaceAll('""', '"');
+  return field;
 }
 
 /** Characters with which a formula starts. Full-width forms count, too. */
@@ -59,5 +60,6 @@ export function csvLine(values: readonly CsvValue[]): string {
 export function csvCell(value: CsvValue): string {
   if (value === null) return '';
   if (typeof value === 'string') return value === '' ? '""' : csvField(plainText(value));
-  return typeof value === 'object' ? csvField(plainJson(JSON.stringify(value))) : String(value);
+  if (typeof value === 'object') return csvField(plainJson(JSON.stringify(value)));
+  return String(value);
 }

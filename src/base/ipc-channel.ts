@@ -71,18 +71,17 @@ export function createIpcChannel<Theirs extends Calls<Theirs>, Ours extends Call
       if (id !== null) send({ type: 'result', id, value: result });
     } catch (error) {
       const { code, message, retryAfterMs, component } = Fault.from(error);
-      const details = {
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-        ...(component === undefined ? {} : { component }),
-      };
-      if (id !== null)
-        send({
-          type: 'fault',
-          id,
-          code,
-          message,
-          details,
-        });
+      const details: FaultDetails = {};
+      if (retryAfterMs !== undefined) details.retryAfterMs = retryAfterMs;
+      if (component !== undefined) details.component = component;
+      if (id === null) return;
+      send({
+        type: 'fault',
+        id,
+        code,
+        message,
+        details,
+      });
     }
   };
 

@@ -20,7 +20,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 const newline = 0x0a;
 
 function textOf(open: readonly Uint8Array[], last: Uint8Array): string {
-  return open.length === 0 ? decode(last) : Buffer.concat([...open, last]).toString();
+  if (open.length === 0) return decode(last);
+  return Buffer.concat([...open, last]).toString();
 }
 
 const decode = (bytes: Uint8Array): string =>

@@ -80,8 +80,10 @@ export function browserUrls(value: string): string[] {
 export const host = (value: string): string => value.replace(/^\[(.*)\]$/, '$1');
 
 /** Returns a URL, or an absolute path. */
-export const folderOrUrl = (value: string, folder: string): string =>
-  /^https?:/.test(value) ? value : path(value, folder);
+export function folderOrUrl(value: string, folder: string): string {
+  if (/^https?:/.test(value)) return value;
+  return path(value, folder);
+}
 
 export function executable(value: string, folder: string): string {
   accessSync(path(value, folder), constants.X_OK);

@@ -10,13 +10,11 @@ export type CheckedSettings = Pick<
 /** Checks the settings that a service in use needs, and that its start does not require. */
 export function diagnoseSetup(settings: CheckedSettings): Diagnosis[] {
   const { origins, mongoUri, backupTo, publicUrl, notices } = settings;
-  return [
-    diagnoseOriginsFile(origins),
-    // Engines have backups of their own.
-    ...(mongoUri === null ? [diagnoseBackup(backupTo)] : []),
-    diagnosePublicAddress(publicUrl),
-    diagnoseNotices(notices),
-  ];
+  const diagnoses = [diagnoseOriginsFile(origins)];
+  // Engines have backups of their own.
+  if (mongoUri === null) diagnoses.push(diagnoseBackup(backupTo));
+  diagnoses.push(diagnosePublicAddress(publicUrl), diagnoseNotices(notices));
+  return diagnoses;
 }
 
 function diagnoseOriginsFile(origins: Config['origins']): Diagnosis {
@@ -53,14 +51,15 @@ function diagnosePublicAddress(publicUrl: string | null): Diagnosis {
  * Returns the origin of a URL, because its path and credentials can be secrets. Returns a folder
  * unchanged.
  */
-const hideSecrets = (target: string): string =>
-  /^https?:/.test(target) ? new URL(target).origin : target;
+function hideSecrets(target: string): string {
+  if (/^https?:/.test(target)) return new URL(target).origin;
+  return target;
+}
 
 function diagnoseNotices({ operatorWebhook, email }: Config['notices']): Diagnosis {
-  const recipients = [
-    ...(operatorWebhook === null ? [] : [hideSecrets(operatorWebhook.url)]),
-    ...(email === null ? [] : email.to),
-  ];
+  const recipients: string[] = [];
+  if (operatorWebhook !== null) recipients.push(hideSecrets(operatorWebhook.url));
+  if (email !== null) recipients.push(...email.to);
   if (recipients.length > 0) return ok('messages to operators', recipients.join(', '));
   return warning(
     'messages to operators',

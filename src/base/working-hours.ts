@@ -33,7 +33,8 @@ const maxOffsetMinutes = 14 * 60;
 /** Returns the minutes of a time such as `08:30`. NaN for another text. */
 function minutesOf(time: string): number {
   const [hours, minutes] = time.split(':').map(Number) as [number, number?];
-  return minutes !== undefined && minutes < 60 ? hours * 60 + minutes : Number.NaN;
+  if (minutes !== undefined && minutes < 60) return hours * 60 + minutes;
+  return Number.NaN;
 }
 
 /** Formats working hours as parseWorkingHours() reads them. */

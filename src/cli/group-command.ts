@@ -71,8 +71,12 @@ const namesOf = (command: Command): string[] =>
     .filter((name) => name !== 'help');
 
 /** Returns the names of a command and its parents without the program. */
-const pathOf = (command: Command): string[] =>
-  command.parent === null ? [] : [...pathOf(command.parent), command.name()];
+function pathOf(command: Command): string[] {
+  if (command.parent === null) return [];
+  return [...pathOf(command.parent), command.name()];
+}
 
-const rootOf = (command: Command): Command =>
-  command.parent === null ? command : rootOf(command.parent);
+function rootOf(command: Command): Command {
+  if (command.parent === null) return command;
+  return rootOf(command.parent);
+}

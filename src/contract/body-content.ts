@@ -135,7 +135,8 @@ function contentOf(field: DescField): Content | null {
   }
   if (message) return () => parseFields(message);
   if (field.fieldKind !== 'list') return 'single';
-  return field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES ? null : 'packed';
+  if (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return null;
+  return 'packed';
 }
 
 function notProtobuf(reason: string): Fault {

@@ -128,8 +128,10 @@ export interface FaultDetails {
 export type Component = 'store' | 'queue' | 'file store' | 'core' | 'disk';
 
 /** The message for clients while a component is unavailable. */
-export const unavailableMessage = (component: Component) =>
-  component === 'disk' ? 'The disk is almost full.' : `The ${component} is unavailable.`;
+export function unavailableMessage(component: Component) {
+  if (component === 'disk') return 'The disk is almost full.';
+  return `The ${component} is unavailable.`;
+}
 
 /**
  * The one error class of the service: a code, a message for clients, and a retry rule that follows
@@ -160,7 +162,8 @@ export class Fault extends Error {
 
   /** The message for a client: without addresses and paths of the service's own engines. */
   get clientMessage(): string {
-    return this.component === undefined ? this.message : unavailableMessage(this.component);
+    if (this.component === undefined) return this.message;
+    return unavailableMessage(this.component);
   }
 
   /**

@@ -69,7 +69,8 @@ export function unitFields({
   method,
 }: Pick<JobType, 'units' | 'method'>): readonly DescField[] {
   if (units === undefined) return method.input.fields;
-  return units.fieldKind === 'list' && units.listKind === 'message' ? units.message.fields : [];
+  if (units.fieldKind === 'list' && units.listKind === 'message') return units.message.fields;
+  return [];
 }
 
 /** Returns the message of one unit of a job type: the request, unless that has a list of them. */

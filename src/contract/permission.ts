@@ -79,7 +79,8 @@ export function refusalOf(method: DescMethod, permissions: Permissions): string 
   if (access === Access.OPERATOR && role !== 'operator')
     return 'This call needs the key of an operator.';
   if (access === Access.UNSPECIFIED) return undeclared;
-  return role === 'user' ? scopeRefusal(method, permissions) : roleRefusal(method, permissions);
+  if (role === 'user') return scopeRefusal(method, permissions);
+  return roleRefusal(method, permissions);
 }
 
 function scopeRefusal(method: DescMethod, { scopes }: Permissions): string | null {

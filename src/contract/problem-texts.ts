@@ -139,12 +139,15 @@ export function describePattern(pattern: string): string | null {
   if (name === undefined) return null;
   if (most === '') return name;
   if (least === most) return `${most} ${name}`;
-  return least === '0' ? `at most ${most} ${name}` : `${least} to ${most} ${name}`;
+  if (least === '0') return `at most ${most} ${name}`;
+  return `${least} to ${most} ${name}`;
 }
 
 /** Returns a value for a message, truncated to 100 characters. */
-export const shorten = (value: string): string =>
-  value.length > 100 ? `${value.slice(0, 100)}…` : value;
+export function shorten(value: string): string {
+  if (value.length > 100) return `${value.slice(0, 100)}…`;
+  return value;
+}
 
 /** Quotes a value for a message, truncated to 100 characters. */
 export function quote(value: string): string {

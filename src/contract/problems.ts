@@ -122,7 +122,8 @@ export function placeProblems(method: DescMethod, thrown: unknown): unknown {
     const [locationOf, name, ...inside] = problem.loc;
     if (locationOf !== 'body') return problem;
     const field = method.input.fields.find((candidate) => restName(candidate) === name);
-    return field ? { ...problem, loc: [...placeOf(binding, field), ...inside] } : problem;
+    if (field) return { ...problem, loc: [...placeOf(binding, field), ...inside] };
+    return problem;
   });
   return new Fault(thrown.code, thrown.message, { problems, cause: thrown });
 }
@@ -186,7 +187,8 @@ function taskHint(field: DescField, value: string): string {
 function describeMissing(field: DescField | undefined, rules: FieldRules | undefined): ProblemText {
   if (field?.fieldKind !== 'list' || rules?.type.case !== 'repeated') return problemText.missing();
   const { minItems } = rules.type.value;
-  return minItems > 0n ? problemText.tooFew(minItems, 0) : problemText.missing();
+  if (minItems > 0n) return problemText.tooFew(minItems, 0);
+  return problemText.missing();
 }
 
 /** Returns null for a violation of a rule that the field's type does not have. */
@@ -212,7 +214,8 @@ function describeByType(
         value as bigint,
       );
     case 'repeated':
-      return Array.isArray(value) ? describeList(ruleId, type.value, value.length) : null;
+      if (Array.isArray(value)) return describeList(ruleId, type.value, value.length);
+      return null;
     case 'bytes':
       return describeBytes(ruleId, type.value);
     default:

@@ -8,7 +8,8 @@ export const requestIdHeader = 'x-request-id';
 
 /** Returns the caller's request id if it is valid, otherwise a new one. */
 export function requestIdOf(value: unknown): string {
-  return typeof value === 'string' && validRequestId.test(value) ? value : crypto.randomUUID();
+  if (typeof value === 'string' && validRequestId.test(value)) return value;
+  return crypto.randomUUID();
 }
 
 /** Remaining credits of the caller's account after the call. */

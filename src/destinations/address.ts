@@ -57,7 +57,8 @@ export function openDestination(
 ): OpenedDestination | null {
   const { id, userId, type, address, secrets } = destination;
   const text = box.open(secrets, contextOf(id, userId));
-  return text === null ? null : ({ type, address, secrets: JSON.parse(text) } as OpenedDestination);
+  if (text === null) return null;
+  return { type, address, secrets: JSON.parse(text) } as OpenedDestination;
 }
 
 /** Destinations per call. */

@@ -88,7 +88,8 @@ function problemOfUrl(text: string, allowPrivate: boolean): string | null {
   const url = new URL(text);
   if (url.search !== '') return 'The URL must not contain a query. Use the field query';
   if (url.hash !== '') return 'The URL must not contain a fragment';
-  return url.protocol === 'http:' && !allowPrivate ? 'The URL must use https' : null;
+  if (url.protocol === 'http:' && !allowPrivate) return 'The URL must use https';
+  return null;
 }
 
 const requiredForS3 = 'Field required for a destination of the type s3';

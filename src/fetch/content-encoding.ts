@@ -12,7 +12,8 @@ interface Decoder {
 
 function inflate(body: Buffer, options: { maxOutputLength: number }): Buffer {
   const bare = ((body[0] ?? 0) & 0x0f) !== 8;
-  return bare ? zlib.inflateRawSync(body, options) : zlib.inflateSync(body, options);
+  if (bare) return zlib.inflateRawSync(body, options);
+  return zlib.inflateSync(body, options);
 }
 
 const gzip: Decoder = { decodeSync: zlib.gunzipSync, decode: promisify(zlib.gunzip) };

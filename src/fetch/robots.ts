@@ -156,7 +156,8 @@ export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: st
       }
       assertAllowed(origin, path);
       const { crawlDelayMs } = cached.rules;
-      return crawlDelayMs === undefined ? undefined : Math.min(crawlDelayMs, maxDelayMs);
+      if (crawlDelayMs === undefined) return undefined;
+      return Math.min(crawlDelayMs, maxDelayMs);
     },
   };
 }

@@ -113,7 +113,8 @@ function membersText(members: ReadonlyMap<string, ExactJson>): string {
 function cellOf(value: ExactJson, { type, elements }: Pick<Column, 'type' | 'elements'>): Cell {
   if (type === 'others') return textCell(value);
   if (type !== 'json') return scalarCells[type](value);
-  return elements === undefined || isListOf(value, elements) ? formatExact(value) : null;
+  if (elements === undefined || isListOf(value, elements)) return formatExact(value);
+  return null;
 }
 
 const textCell = (value: ExactJson): Cell => (typeof value === 'string' ? value : null);

@@ -69,7 +69,8 @@ function columnOf({ steps, type }: Field): Column {
 /** Returns the type of a list's elements if a field names it: "images[]: string". */
 function elementsOf({ steps, type }: Field): Pick<Column, 'elements'> {
   const isOfElements = steps.indexOf('[]') === steps.length - 1 && !steps.includes('*');
-  return isOfElements && scalars.has(type) ? { elements: type as ScalarType } : {};
+  if (isOfElements && scalars.has(type)) return { elements: type as ScalarType };
+  return {};
 }
 
 /** Returns true if an object has listed members with separate columns. */

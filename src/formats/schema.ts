@@ -47,15 +47,13 @@ export function rowSchema(
 function objectSchema({ members }: Node): JsonSchema {
   const named = [...members].filter(([name]) => name !== '*' && name !== '[]');
   const any = members.get('*');
-  return {
-    ...(named.length === 0
-      ? {}
-      : {
-          properties: Object.fromEntries(named.map(([name, node]) => [name, schemaOf(node)])),
-          required: named.map(([name]) => name),
-        }),
-    ...(any === undefined ? {} : { additionalProperties: schemaOf(any) }),
-  };
+  const schema: JsonSchema = {};
+  if (named.length > 0) {
+    schema.properties = Object.fromEntries(named.map(([name, node]) => [name, schemaOf(node)]));
+    schema.required = named.map(([name]) => name);
+  }
+  if (any !== undefined) schema.additionalProperties = schemaOf(any);
+  return schema;
 }
 
 function schemaOf(node: Node): JsonSchema {

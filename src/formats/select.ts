@@ -81,7 +81,8 @@ export function parseSelection(
 
 function keyOf(cell: Cell): SortKey {
   if (cell === null || cell === '') return null;
-  return typeof cell === 'string' ? cell.slice(0, maxKeyLength).toLowerCase() : exact(cell);
+  if (typeof cell === 'string') return cell.slice(0, maxKeyLength).toLowerCase();
+  return exact(cell);
 }
 
 const exact = (cell: number | bigint | boolean) =>

@@ -76,8 +76,10 @@ export async function readFeed(
 }
 
 /** Returns the cursor of a change of a run. Empty until the run has ended. */
-export const cursorOf = ({ doneAt }: Pick<TrackingRun, 'doneAt'>, { id }: ItemChange): string =>
-  doneAt === null ? '' : cursorText({ at: doneAt, id });
+export function cursorOf({ doneAt }: Pick<TrackingRun, 'doneAt'>, { id }: ItemChange): string {
+  if (doneAt === null) return '';
+  return cursorText({ at: doneAt, id });
+}
 
 /** Returns the position after all changes of a run. */
 const endOf = ({ jobId }: DoneRun) => idsOfJob(jobId).id.below;

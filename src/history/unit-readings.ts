@@ -21,7 +21,8 @@ export type UnitReadings = ReadonlyMap<string, number | null>;
  */
 function readingTimeOf(outcome: Outcome | undefined, earliest: number): number | null {
   if (outcome?.status === 'SUCCESS') return outcome.hasMore ? null : outcome.readAt;
-  return outcome !== undefined && goneCodes.has(outcome.code) ? earliest : null;
+  if (outcome !== undefined && goneCodes.has(outcome.code)) return earliest;
+  return null;
 }
 
 /**

@@ -192,7 +192,8 @@ export async function findShortfall(
   if (balance < cost) return creditsShort(cost, balance);
   if (key === null || key.creditCeiling === null) return null;
   const ceiling = { keyId: key.id, max: key.creditCeiling, spent: key.creditsSpent };
-  return ceiling.spent + cost > ceiling.max ? ceilingExceeded(cost, ceiling) : null;
+  if (ceiling.spent + cost > ceiling.max) return ceilingExceeded(cost, ceiling);
+  return null;
 }
 
 /**

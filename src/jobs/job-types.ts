@@ -160,5 +160,6 @@ export function driftPageOf(
   { kind, market }: Pick<ResolvedJobType, 'kind' | 'market'>,
   region: string,
 ): string {
-  return market.regionPolicy === undefined ? kind.page : `${kind.page}/${region}`;
+  if (market.regionPolicy === undefined) return kind.page;
+  return `${kind.page}/${region}`;
 }

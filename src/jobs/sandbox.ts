@@ -43,7 +43,8 @@ export function testDecision({ key }: Pick<Unit, 'key'>): TestDecision {
  */
 export function testDecisionMs({ groups }: Pick<Plan, 'groups'>): number {
   const first = groups.find(({ units }) => units.length > 0)?.units[0];
-  return first !== undefined && testDecision(first) === 'none' ? approvalWaitMs : 0;
+  if (first !== undefined && testDecision(first) === 'none') return approvalWaitMs;
+  return 0;
 }
 
 /** Most jobs of a test account that have not ended, and most units of them. */

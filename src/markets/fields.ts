@@ -25,7 +25,8 @@ export function objects(value: unknown): JsonObject[] {
 /** Returns non-blank text unchanged, or a finite number as text. Null for anything else. */
 export function text(value: unknown): string | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value;
-  return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  return null;
 }
 
 /**
@@ -122,7 +123,8 @@ export function abbreviatedRupiah(value: unknown): number | null {
   const [, digits, unit] =
     /^\s*Rp\.?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(rb|ribu|jt|juta)\s*$/i.exec(text(value) ?? '') ?? [];
   const scale = unit && multipliers.find(([word]) => word.test(unit))?.[1];
-  return digits && scale ? positive(Math.round(Number(digits.replace(',', '.')) * scale)) : null;
+  if (digits && scale) return positive(Math.round(Number(digits.replace(',', '.')) * scale));
+  return null;
 }
 
 /**

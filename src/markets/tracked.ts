@@ -71,15 +71,18 @@ export function totalStock(stocks: readonly (number | null)[]): number | null {
 }
 
 /** Returns a price or a number of pieces. Null for a negative one, which sites write for none. */
-const unlessNegative = (value: number | null | undefined): number | null =>
-  value === undefined || value === null || value < 0 ? null : value;
+function unlessNegative(value: number | null | undefined): number | null {
+  if (value === undefined || value === null || value < 0) return null;
+  return value;
+}
 
 /** Returns the variant with the lowest known price, or undefined if no price is known. */
 export function cheapest<V extends { price: number | null }>(
   variants: readonly V[],
 ): V | undefined {
   const price = lowestPrice(variants.map((variant) => variant.price));
-  return price === null ? undefined : variants.find((variant) => variant.price === price);
+  if (price === null) return undefined;
+  return variants.find((variant) => variant.price === price);
 }
 
 /** Returns the first characters of a text, well-formed and without a part of a last character. */
@@ -131,8 +134,10 @@ const noBrand = anyOf(
 /** Returns true for a text that says that an item has no brand. */
 export const isNoBrand = (text: string): boolean => noBrand.test(text.trim());
 
-const statedBrand = (text: string | null | undefined): string | null =>
-  text === undefined || text === null || isNoBrand(text) ? null : text.toWellFormed();
+function statedBrand(text: string | null | undefined): string | null {
+  if (text === undefined || text === null || isNoBrand(text)) return null;
+  return text.toWellFormed();
+}
 
 const wellFormed = (text: string | null | undefined): string | null => text?.toWellFormed() ?? null;
 
@@ -206,5 +211,7 @@ export function trackedItem(
 }
 
 /** Returns an item with an unknown availability if its page contradicts that it can be bought. */
-export const withDoubt = (item: ItemReading, isContradicted: boolean): ItemReading =>
-  item.available === true && isContradicted ? { ...item, available: null } : item;
+export function withDoubt(item: ItemReading, isContradicted: boolean): ItemReading {
+  if (item.available === true && isContradicted) return { ...item, available: null };
+  return item;
+}

@@ -40,7 +40,8 @@ export function readCron(cron: string): Repeat | null {
   const onDays = readDays(days!);
   if (hour === '*') {
     const isHourly = onDays?.repeat === 'daily';
-    return isHourly ? { ...onDays, repeat: 'hourly', time: `00:${pad(minute)}` } : null;
+    if (isHourly) return { ...onDays, repeat: 'hourly', time: `00:${pad(minute)}` };
+    return null;
   }
   if (onDays === null || Number(hour) > 23) return null;
   return { ...onDays, time: `${pad(hour)}:${pad(minute)}` };

@@ -11,7 +11,8 @@ import { capitalize, formatCount, formatNumber, numberFormat } from './text.ts';
 /** Returns the marketplace of an item and its region or store: "Shopee, id". */
 export function placeText({ market, region, store = '' }: ShownItemPlace): string {
   const regionOrStore = region === '-' ? store : region;
-  return regionOrStore === '' ? marketTitle(market) : `${marketTitle(market)}, ${regionOrStore}`;
+  if (regionOrStore === '') return marketTitle(market);
+  return `${marketTitle(market)}, ${regionOrStore}`;
 }
 
 /** Marketplace, region, and store of an item. */
@@ -40,8 +41,10 @@ export const formatRating = (rating: number): string =>
   }).format(rating);
 
 /** Formats the price of an item; a dash if it is not known. */
-export const priceText = (values: ItemValues | undefined): string =>
-  values?.price === undefined ? '–' : formatPrice(values.price, values.currency);
+export function priceText(values: ItemValues | undefined): string {
+  if (values?.price === undefined) return '–';
+  return formatPrice(values.price, values.currency);
+}
 
 /** Formats whether an item can be bought. */
 const availabilityText = (isAvailable: boolean): string =>
@@ -50,7 +53,8 @@ const availabilityText = (isAvailable: boolean): string =>
 /** Formats the stock of an item: the pieces, or whether it can be bought. */
 export function stockText(values: ItemValues | undefined): string {
   if (values?.stock !== undefined) return formatCount(values.stock);
-  return values?.available === undefined ? '–' : availabilityText(values.available);
+  if (values?.available === undefined) return '–';
+  return availabilityText(values.available);
 }
 
 /** Names of the values of an item that are followed, in the order of the documentation. */

@@ -10,8 +10,10 @@ const expansions: Record<string, string> = {
 };
 
 /** Returns the name of a marketplace: "Shopee" for "mkta". Other texts are returned unchanged. */
-export const marketTitle = (market: string): string =>
-  Object.hasOwn(marketTitles, market) ? marketTitles[market]! : market;
+export function marketTitle(market: string): string {
+  if (Object.hasOwn(marketTitles, market)) return marketTitles[market]!;
+  return market;
+}
 
 /** Formats a kind: "Variant sold". */
 export const kindText = (kind: string): string =>

@@ -42,12 +42,16 @@ const hasFailures = ({ status, failed }: JobResult): boolean =>
   status === 'completed' && failed > 0;
 
 /** Returns the tone of a job: a completed one with failed units needs a look. */
-export const jobTone = (job: JobResult): Tone =>
-  hasFailures(job) ? 'warning' : statusTone(job.status);
+export function jobTone(job: JobResult): Tone {
+  if (hasFailures(job)) return 'warning';
+  return statusTone(job.status);
+}
 
 /** Formats the status of a job. */
-export const formatJobStatus = (job: JobResult): string =>
-  hasFailures(job) ? 'Completed with failures' : formatStatus(job.status);
+export function formatJobStatus(job: JobResult): string {
+  if (hasFailures(job)) return 'Completed with failures';
+  return formatStatus(job.status);
+}
 
 /** Formats a status: "Awaiting approval". */
 export const formatStatus = (status: string): string =>

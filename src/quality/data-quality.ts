@@ -153,7 +153,8 @@ export function problemsOfHold(rules: readonly HoldRule[], listed: RecordFields)
   return rules.flatMap(({ field, minimum }) => {
     if (!fieldPaths.includes(field))
       return [`'${field}' is not a field of the records. Use ${fieldPaths.join(', ')}`];
-    return minimum > 100 ? [`'${field}': the minimum ${minimum} is more than 100 percent`] : [];
+    if (minimum > 100) return [`'${field}': the minimum ${minimum} is more than 100 percent`];
+    return [];
   });
 }
 

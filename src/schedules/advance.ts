@@ -138,11 +138,10 @@ async function skipBesidePending(context: JobContext, schedule: Schedule): Promi
 /** Returns the fields that the work on a claimed schedule has changed, and when it is due again. */
 function changesOf(claimed: Schedule, schedule: Schedule, now: number): SchedulePatch {
   const { pending, openRuns, nextRunAt } = schedule;
-  const times = [
-    ...(pending === null ? [] : [now + waitPollMs]),
-    ...(openRuns.length === 0 ? [] : [now + openPollMs]),
-    ...(nextRunAt === null ? [] : [nextRunAt]),
-  ];
+  const times: number[] = [];
+  if (pending !== null) times.push(now + waitPollMs);
+  if (openRuns.length > 0) times.push(now + openPollMs);
+  if (nextRunAt !== null) times.push(nextRunAt);
   // Only these: the notifier replaces messages of a claimed schedule.
   const changed = Object.entries(schedule).filter(
     ([field, value]) => value !== claimed[field as keyof Schedule],

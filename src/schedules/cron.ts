@@ -26,7 +26,8 @@ export function problemOfCron(cron: string): string | null {
   if ((fields.length !== cronFields.length && !isNickname) || cron.includes('?'))
     return `${expected}, not ${quote(cron)}`;
   try {
-    return open(cron, 'UTC').nextRun(new Date()) === null ? `${quote(cron)} has no time` : null;
+    if (open(cron, 'UTC').nextRun(new Date()) === null) return `${quote(cron)} has no time`;
+    return null;
   } catch {
     return `${expected}, not ${quote(cron)}${invalidFieldText(fields)}`;
   }

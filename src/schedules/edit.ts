@@ -125,14 +125,14 @@ export async function updateSchedule(
     const pending = schedule.pending && { ...schedule.pending, keyId };
     const isNew =
       schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
-    const edit = {
+    const edit: SchedulePatch = {
       ...changes,
       units,
       keyId,
       pending,
-      ...(request === undefined ? {} : { request }),
-      ...(isNew ? withdrawApproval(schedule) : {}),
     };
+    if (request !== undefined) edit.request = request;
+    if (isNew) Object.assign(edit, withdrawApproval(schedule));
     // A run that is due already keeps its time.
     if (schedule.state === 'active' && hasSameTimes(changed, schedule)) return edit;
     if (schedule.state === 'paused') return edit;

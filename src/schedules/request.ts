@@ -73,7 +73,8 @@ function inRequest(error: unknown): unknown {
   if (!(error instanceof Fault) || error.problems.length === 0) return error;
   const problems = error.problems.map((problem) => {
     const [part, ...inside] = problem.loc;
-    return part === 'body' ? { ...problem, loc: [...requestLoc, ...inside] } : problem;
+    if (part === 'body') return { ...problem, loc: [...requestLoc, ...inside] };
+    return problem;
   });
   return new Fault(error.code, error.message, { problems, cause: error });
 }

@@ -51,7 +51,8 @@ export async function startRun(context: JobContext, schedule: Schedule): Promise
       return skipReason.apply(skipped, context.clock.now());
     }
     const job = await submitRun(context, schedule, pending, jobId);
-    return job === 'changed' ? null : await recordJob(context, schedule, pending, job);
+    if (job === 'changed') return null;
+    return await recordJob(context, schedule, pending, job);
   } catch (error) {
     return await recordFault(context, schedule, pending, Fault.from(error));
   }
@@ -155,7 +156,8 @@ async function recordFault(
   await recordRun(context, { ...runOf(schedule, pending), state: 'not_submitted', reason });
   log.warn({ ...ids, error: message }, 'schedule run failed');
   const ended = { ...schedule, pending: null };
-  return pending.trigger === 'manual' ? ended : countFailure(ended, clock.now(), reason);
+  if (pending.trigger === 'manual') return ended;
+  return countFailure(ended, clock.now(), reason);
 }
 
 /** Returns the record of a run that was skipped. */

@@ -83,7 +83,8 @@ function problemsOfLimits({ maxTotalCredits, options }: CheckedFields, cost: num
   ] as const;
   return limits.flatMap(([loc, limit]) => {
     const msg = `A run costs ${cost} credits, more than ${limit}`;
-    return limit != null && limit < cost ? [{ loc: [...loc], type: 'value_error', msg }] : [];
+    if (limit != null && limit < cost) return [{ loc: [...loc], type: 'value_error', msg }];
+    return [];
   });
 }
 

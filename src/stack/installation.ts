@@ -66,11 +66,11 @@ export function markInstallation({ dataDir }: Pick<Place, 'dataDir'>, id: string
 
 /** Returns the files of a data folder that an installation has left, besides its database. */
 function findTraces(dataDir: string, folderId: string | null): string[] {
-  return [
-    ...(folderId === null ? [] : [installationFile]),
-    ...(existsSync(join(dataDir, secretsFile)) ? [secretsFile] : []),
-    ...(hasResults(join(dataDir, resultsFolder)) ? [resultsFolder] : []),
-  ];
+  const traces: string[] = [];
+  if (folderId !== null) traces.push(installationFile);
+  if (existsSync(join(dataDir, secretsFile))) traces.push(secretsFile);
+  if (hasResults(join(dataDir, resultsFolder))) traces.push(resultsFolder);
+  return traces;
 }
 
 function hasResults(folder: string): boolean {

@@ -15,7 +15,8 @@ export function createClockRecord(store: () => Pick<Collections, 'sequences'>): 
       const readValue = (name: string) => found.find((each) => each.name === name)?.value;
       const aheadMs = readValue(names.aheadMs);
       const reached = readValue(names.reached);
-      return aheadMs === undefined || reached === undefined ? null : { aheadMs, reached };
+      if (aheadMs === undefined || reached === undefined) return null;
+      return { aheadMs, reached };
     },
     async create({ aheadMs, reached }) {
       await store().sequences.insert({ name: names.reached, value: reached });

@@ -61,8 +61,10 @@ export function addOutcomes(
   return { fresh, segments, success, failed, storedBytes };
 }
 
-const fileBytes = (outcome: Outcome) =>
-  outcome.status === 'SUCCESS' ? (outcome.file?.bytes ?? 0) : 0;
+function fileBytes(outcome: Outcome) {
+  if (outcome.status === 'SUCCESS') return outcome.file?.bytes ?? 0;
+  return 0;
+}
 
 function addSegment(
   segments: Segment[],
@@ -74,7 +76,8 @@ function addSegment(
   const records = Object.fromEntries(
     Object.entries(segment.records).filter(([index]) => fresh[Number(index)]?.status === 'SUCCESS'),
   );
-  return Object.keys(records).length === 0 ? segments : [...segments, { ...segment, records }];
+  if (Object.keys(records).length === 0) return segments;
+  return [...segments, { ...segment, records }];
 }
 
 /** Counts successful and failed units in disjoint sets of outcomes. */

@@ -33,7 +33,8 @@ export interface SweepPass {
  */
 export function passesOf({ ids }: SweepShare): readonly SweepPass[] {
   const own = { ids, lateMs: 0 };
-  return ids === undefined ? [own] : [own, { ids: undefined, lateMs: sweepMs }];
+  if (ids === undefined) return [own];
+  return [own, { ids: undefined, lateMs: sweepMs }];
 }
 
 /** Jobs that are due, and what to do with them. */

@@ -90,7 +90,8 @@ function createChanges(temporality: AggregationTemporality) {
     const before = last.get(series);
     last.set(series, values);
     const changes = values.map((value, index) => value - (before?.[index] ?? 0));
-    return before === undefined || changes.some((change) => change !== 0) ? changes : null;
+    if (before === undefined || changes.some((change) => change !== 0)) return changes;
+    return null;
   };
 }
 

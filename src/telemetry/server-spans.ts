@@ -74,5 +74,7 @@ export function inCallSpan<T>(
 }
 
 /** Returns the name of the RPC system of a call's content type. gRPC-Web counts as gRPC. */
-export const rpcSystemOf = (contentType = ''): string =>
-  contentType.startsWith('application/grpc') ? 'grpc' : 'connectrpc';
+export function rpcSystemOf(contentType = ''): string {
+  if (contentType.startsWith('application/grpc')) return 'grpc';
+  return 'connectrpc';
+}

@@ -41,7 +41,8 @@ export function openTracing({ log, ...description }: ProcessDescription): Tracin
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   addLogFields(() => {
     const span = trace.getActiveSpan()?.spanContext();
-    return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+    if (span === undefined) return {};
+    return { trace_id: span.traceId, span_id: span.spanId };
   });
   return {
     async close() {

@@ -147,7 +147,8 @@ async function diagnosePort(
   if (code === 'EADDRINUSE' && (await isGleaner(host, port)))
     return ok(name, `${port} is that of the running service`);
   const { message, remedy } = describeListenError(code, host, port, setting);
-  return code === 'EADDRINUSE' ? warning(name, message, remedy) : error(name, message, remedy);
+  if (code === 'EADDRINUSE') return warning(name, message, remedy);
+  return error(name, message, remedy);
 }
 
 /** Requests that the ports of the service respond to without a key, each with the response. */

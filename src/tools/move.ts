@@ -219,5 +219,6 @@ async function copyFile(
 
 /** Reads a file. Returns null if it does not exist. */
 async function digestIn(blobs: Blobs, path: string): Promise<Digest | null> {
-  return (await blobs.size(path)) === null ? null : computeDigest(await blobs.read(path));
+  if ((await blobs.size(path)) === null) return null;
+  return computeDigest(await blobs.read(path));
 }

@@ -75,5 +75,6 @@ export function recordUnits({ counters, unit: bytes }: StallMemory): ReadingGuar
 export function unitInProgress({ counters, unit }: StallMemory): UnitReading | null {
   const length = Atomics.load(counters, unitLength);
   // A decoder does not take shared memory.
-  return length === 0 ? null : JSON.parse(new TextDecoder().decode(unit.slice(0, length)));
+  if (length === 0) return null;
+  return JSON.parse(new TextDecoder().decode(unit.slice(0, length)));
 }

@@ -147,9 +147,11 @@ function compare(
   found: readonly string[],
   expected: readonly string[],
 ): void {
-  const missing = expected.filter((subject) => !new Set(found).has(subject));
-  const duplicates = found.length - new Set(found).size;
-  const unexpected = [...new Set(found)].filter((subject) => !expected.includes(subject));
+  const distinct = new Set(found);
+  const expectedSubjects = new Set(expected);
+  const missing = expected.filter((subject) => !distinct.has(subject));
+  const duplicates = found.length - distinct.size;
+  const unexpected = [...distinct].filter((subject) => !expectedSubjects.has(subject));
   if (missing.length > 0)
     problems.add('lost', `${what}: ${missing.length} missing, such as ${missing[0]}`);
   if (duplicates > 0) problems.add('duplicated', `${what}: ${duplicates} duplicates`);

@@ -93,5 +93,7 @@ export function inputProblems(type: DestinationTypeName, error: unknown): Record
 }
 
 /** Returns the place of a destination's files: address, or service, bucket, and prefix. */
-export const addressOf = ({ url, bucket, prefix }: Destination): string =>
-  bucket === '' ? url : [url.replace(/\/$/, ''), bucket, prefix].filter(Boolean).join('/');
+export function addressOf({ url, bucket, prefix }: Destination): string {
+  if (bucket === '') return url;
+  return [url.replace(/\/$/, ''), bucket, prefix].filter(Boolean).join('/');
+}

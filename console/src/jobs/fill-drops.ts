@@ -31,7 +31,8 @@ export function fillDrops(fields: readonly Fill[], lastFields: readonly Fill[]):
       if (records === 0n || before === undefined || before.records === 0n) return [];
       const drop = before.percent - percent;
       const isFew = filled > 0n && (drop / 100) * Number(records) < minRecords;
-      return drop >= minDrop && !isFew ? [{ name, percent, before: before.percent }] : [];
+      if (drop >= minDrop && !isFew) return [{ name, percent, before: before.percent }];
+      return [];
     })
     .toSorted((one, other) => other.before - other.percent - (one.before - one.percent));
 }
@@ -64,7 +65,8 @@ function workOf({ scheduleId, options, region, total }: Run): string {
   if (scheduleId !== '') return `schedule ${scheduleId}`;
   const series = seriesOf(options?.track);
   if (series) return `series ${series}`;
-  return options?.name ? `name ${options.name}` : `${total} units in ${region}`;
+  if (options?.name) return `name ${options.name}`;
+  return `${total} units in ${region}`;
 }
 
 /**

@@ -19,8 +19,10 @@ interface FieldProps {
 }
 
 /** Returns the label of a choice: "Indonesia (id)" for a country. */
-const choiceLabel = (name: string, choice: string): string =>
-  name === 'country' || name === 'region' ? regionText(choice) : choice;
+function choiceLabel(name: string, choice: string): string {
+  if (name === 'country' || name === 'region') return regionText(choice);
+  return choice;
+}
 
 /** Input for one field of a request. */
 export function Field({ field, value, change, paste, error, brief = false }: FieldProps) {

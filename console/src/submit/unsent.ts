@@ -14,7 +14,8 @@ export function useFormName(path: string): string {
 
 /** Returns an input that a form contained when it was left; undefined if none is kept. */
 export function keptInput<Value>(form: string, name: string): Value | undefined {
-  return form !== '' && unsent.form === form ? (unsent.inputs.get(name) as Value) : undefined;
+  if (form !== '' && unsent.form === form) return unsent.inputs.get(name) as Value;
+  return undefined;
 }
 
 /**

@@ -22,8 +22,10 @@ const lanes: ListColumn<Backlog>[] = [
 ];
 
 /** Formats the workers of a process; one without any may run units itself. */
-const workersText = ({ role, workers }: Process) =>
-  workers === 0 && role === 'serve' ? 'In process' : formatCount(workers);
+function workersText({ role, workers }: Process) {
+  if (workers === 0 && role === 'serve') return 'In process';
+  return formatCount(workers);
+}
 
 const processes: ListColumn<Process>[] = [
   { title: 'Role', cell: ({ role }) => role },

@@ -180,7 +180,8 @@ function withDefinitions(
     return moved;
   };
   const result = { ...(move(schema) as Schema), type: 'object' as const };
-  return Object.keys(definitions).length === 0 ? result : { ...result, $defs: definitions };
+  if (Object.keys(definitions).length === 0) return result;
+  return { ...result, $defs: definitions };
 }
 
 const componentReference = /^#\/components\/schemas\/(.+)$/;

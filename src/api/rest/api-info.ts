@@ -60,6 +60,9 @@ const count = { type: 'integer', minimum: 0 };
 const whenLimited = 'Where requests are rate limited';
 const header = (about: string, schema: Schema): Schema => ({ description: about, schema });
 
+const hoursNote =
+  'Processed during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.';
+
 /** Texts of the REST interface for its OpenAPI document. */
 export const apiInfo: Omit<ApiInfo, 'publicUrl'> = {
   title: 'Gleaner',
@@ -84,12 +87,12 @@ export const apiInfo: Omit<ApiInfo, 'publicUrl'> = {
     'X-RateLimit-Remaining': header(`${whenLimited}: the remaining quota.`, count),
     'X-RateLimit-Reset': header(`${whenLimited}: seconds until the quota is full again.`, count),
   },
-  notesOf: ({ method, workingHours }) => [
-    ...(isBeta(method) ? ['Beta.'] : []),
-    ...(workingHours
-      ? ['Processed during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.']
-      : []),
-  ],
+  notesOf: ({ method, workingHours }) => {
+    const notes: string[] = [];
+    if (isBeta(method)) notes.push('Beta.');
+    if (workingHours) notes.push(hoursNote);
+    return notes;
+  },
   extraTag: { name: 'Service', description: 'The service itself.' },
   titleOf: ({ name }) => methodText(name),
   tagOf: (service) => getOption(service, titleOption) || service.name,

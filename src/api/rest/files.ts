@@ -225,7 +225,8 @@ async function serveLink(
     async read(part) {
       const contents = await read(part);
       const isWhole = part === undefined || (part.start === 0 && part.end === size - 1);
-      return record !== undefined && isWhole ? checked(path, record, contents) : contents;
+      if (record !== undefined && isWhole) return checked(path, record, contents);
+      return contents;
     },
   });
 }

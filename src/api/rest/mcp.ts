@@ -207,7 +207,8 @@ function sessionUseOf({ headers }: HttpRequest, credits: number | null): Session
   // Without a budget there are no sessions, so that the id of one has no meaning.
   if (credits === null) return { kind: 'none' };
   const id = headers[sessionHeader] as string | undefined;
-  return id === undefined ? { kind: 'start', credits } : { kind: 'resume', id };
+  if (id === undefined) return { kind: 'start', credits };
+  return { kind: 'resume', id };
 }
 
 const sessionsOf = (

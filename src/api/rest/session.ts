@@ -29,7 +29,8 @@ export function readSessionCookie(request: IncomingMessage, publicUrl: string): 
   const token = parseCookie(request.headers.cookie ?? '')[
     cookieName(publicUrl, isSecure(request, publicUrl))
   ];
-  return token !== undefined && /^[\x21-\x7e]{1,512}$/.test(token) ? token : undefined;
+  if (token !== undefined && /^[\x21-\x7e]{1,512}$/.test(token)) return token;
+  return undefined;
 }
 
 /** Returns the Set-Cookie header that stores a session for `maxAgeSeconds`, or deletes it for 0. */

@@ -164,7 +164,8 @@ const exportedObject = (record: object): object =>
 function exportedValue(name: string, value: unknown): unknown {
   if (typeof value === 'number') return isTime(name) ? new Date(value).toISOString() : value;
   if (Array.isArray(value)) return value.map((element) => exportedValue(name, element));
-  return typeof value === 'object' && value !== null ? exportedObject(value) : value;
+  if (typeof value === 'object' && value !== null) return exportedObject(value);
+  return value;
 }
 
 /** Names of times in milliseconds, beside those that end with `At` or `Until`. */

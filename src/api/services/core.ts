@@ -250,11 +250,9 @@ function problemsOfCall(
   request: Message,
   { idempotencyKey, problems = [] }: Pick<Call, 'idempotencyKey' | 'problems'>,
 ): Problem[] {
-  return [
-    ...(idempotencyKey === undefined ? [] : problemsOfIdempotencyMetadata(idempotencyKey)),
-    ...problems,
-    ...problemsOf(method, request),
-  ];
+  const ofMetadata =
+    idempotencyKey === undefined ? [] : problemsOfIdempotencyMetadata(idempotencyKey);
+  return [...ofMetadata, ...problems, ...problemsOf(method, request)];
 }
 
 /**

@@ -73,8 +73,10 @@ const isRepeatedCurrency = (
   after: ItemChange['after'],
 ) => field === 'currency' && (before.currency ?? null) === (after.currency ?? null);
 
-const jsonOf = (name: 'before' | 'after', value: unknown) =>
-  value === undefined || value === null ? {} : { [name]: JSON.stringify(value) };
+function jsonOf(name: 'before' | 'after', value: unknown) {
+  if (value === undefined || value === null) return {};
+  return { [name]: JSON.stringify(value) };
+}
 
 export function toRuleMessage(rule: Rule): MessageInitShape<typeof RuleSchema> {
   return ruleOf({ ...rule, ruleId: rule.id });

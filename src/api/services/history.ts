@@ -128,8 +128,10 @@ export function historyHandlers(context: JobContext): Handlers {
 }
 
 /** Returns fields with the currency of a price: a price says nothing without it. */
-const withCurrency = (fields: readonly TrackedField[]): readonly TrackedField[] =>
-  fields.includes('price') ? [...fields, 'currency'] : fields;
+function withCurrency(fields: readonly TrackedField[]): readonly TrackedField[] {
+  if (fields.includes('price')) return [...fields, 'currency'];
+  return fields;
+}
 
 function ruleHandlers(context: JobContext) {
   const { method } = HistoryService;

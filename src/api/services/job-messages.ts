@@ -68,11 +68,15 @@ export function createJobMessages(context: JobContext): JobMessages {
 }
 
 /** Returns the ids of the owner and, if there was one, of the operator who decided. */
-const peopleOf = ({ userId, decidedBy }: Job) =>
-  decidedBy === null ? [userId] : [userId, decidedBy];
+function peopleOf({ userId, decidedBy }: Job) {
+  if (decidedBy === null) return [userId];
+  return [userId, decidedBy];
+}
 
-const ownerOf = (user: User | undefined) =>
-  user === undefined ? {} : { userName: user.name, userBalance: BigInt(user.balance) };
+function ownerOf(user: User | undefined) {
+  if (user === undefined) return {};
+  return { userName: user.name, userBalance: BigInt(user.balance) };
+}
 
 const messageOf = toMessage(JobSchema, 'decidedBy', 'options');
 
@@ -99,7 +103,8 @@ function toJobMessage(
     ended: job.finishedAt !== null,
     ...extraFields,
   });
-  return Object.keys(job.options).length === 0 ? message : { ...message, options: job.options };
+  if (Object.keys(job.options).length === 0) return message;
+  return { ...message, options: job.options };
 }
 
 /**

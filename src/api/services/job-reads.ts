@@ -12,7 +12,7 @@ import type {
 import type { JobContext } from '../../jobs/context.ts';
 import type { IndexedUnit } from '../../jobs/indexed-units.ts';
 import { listProgress } from '../../jobs/queries/progress.ts';
-import { groupFaults, listUnits, qualityOf } from '../../jobs/queries/units.ts';
+import { groupFaults, listUnits, qualityOf, type UnitFilter } from '../../jobs/queries/units.ts';
 import type { Job } from '../../store/documents.ts';
 import { pageOf } from './handlers.ts';
 
@@ -39,10 +39,9 @@ export interface JobReads {
 export function jobReads(context: JobContext): JobReads {
   return {
     async listUnits(request, job) {
-      const filter = {
-        ...(request.status === '' ? {} : { status: request.status as IndexedUnit['status'] }),
-        ...(request.code === '' ? {} : { code: request.code }),
-      };
+      const filter: UnitFilter = {};
+      if (request.status !== '') filter.status = request.status as IndexedUnit['status'];
+      if (request.code !== '') filter.code = request.code;
       const { items, next } = await listUnits(context, job, filter, pageOf(request));
       return { units: items.map(toUnitMessage), nextPageToken: next ?? '' };
     },

@@ -98,7 +98,8 @@ function userHandlers(context: JobContext) {
     ),
     handle(method.runSchedule, async ({ scheduleId }, { principal }) => {
       const run = await runSchedule(context, scheduleId, principal);
-      return 'isQueued' in run ? toPendingScheduleMessage(scheduleId, run) : toRunMessage(run);
+      if ('isQueued' in run) return toPendingScheduleMessage(scheduleId, run);
+      return toRunMessage(run);
     }),
     handle(method.listScheduleRuns, async (request, { principal }) => {
       const { id, pending } = await requireSchedule(store, request.scheduleId, ownerOf(principal));

@@ -90,5 +90,7 @@ export async function addOutcome<C>(
 }
 
 /** Returns the record of a unit, or why it failed. */
-const unitOutcome = ({ status, item, record, code, message }: RecordEntry) =>
-  status === 'FAILED' ? { code, message } : { ...(item && { item }), ...(record && { record }) };
+function unitOutcome({ status, item, record, code, message }: RecordEntry) {
+  if (status === 'FAILED') return { code, message };
+  return { ...(item && { item }), ...(record && { record }) };
+}

@@ -119,7 +119,8 @@ function codeOf({ code, retryAfterMs }: Fault): Code {
 
 /** Returns the message for clients, with the first problems of an invalid request. */
 function messageOf(fault: Fault): string {
-  return fault.problems.length > 0 ? summarizeProblems(fault.problems) : fault.clientMessage;
+  if (fault.problems.length > 0) return summarizeProblems(fault.problems);
+  return fault.clientMessage;
 }
 
 /** Returns the headers of a fault, with `Retry-After` in seconds. */
@@ -189,7 +190,8 @@ export function placeInMetadata(method: DescMethod, thrown: unknown): unknown {
     return thrown;
   const problems = thrown.problems.map((problem) => {
     const option = names.find(({ parameter }) => isAt(problem, 'query', parameter));
-    return option === undefined ? problem : move(problem, 'header', option.metadata);
+    if (option === undefined) return problem;
+    return move(problem, 'header', option.metadata);
   });
   return new Fault(thrown.code, thrown.message, { problems, cause: thrown });
 }
@@ -202,7 +204,8 @@ export function placeInQuery(method: DescMethod, problems: Problem[]): Problem[]
   if (!takesSubmitOptions(method)) return problems;
   return problems.map((problem) => {
     const option = names.find(({ metadata }) => isAt(problem, 'header', metadata));
-    return option === undefined ? problem : move(problem, 'query', option.parameter);
+    if (option === undefined) return problem;
+    return move(problem, 'query', option.parameter);
   });
 }
 

@@ -36,5 +36,6 @@ export function createRequestGate(
 function longKindOf(context: HandlerContext): LongRequestKind | null {
   const { method } = context;
   if (method.methodKind !== 'unary') return method.name.startsWith('Watch') ? 'watch' : 'stream';
-  return headerOf(exchangeOf(context).request, waitMetadata) === undefined ? null : 'wait';
+  if (headerOf(exchangeOf(context).request, waitMetadata) === undefined) return null;
+  return 'wait';
 }

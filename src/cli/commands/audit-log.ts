@@ -25,7 +25,8 @@ const maxRequestText = 60;
 /** Returns the request of an entry, without the id that it begins with. */
 function requestText({ detail }: AuditEntry): string {
   const text = detail.replace(/^\{("\w+_id":"[^"]*",?)?|\}$/g, '');
-  return text.length > maxRequestText ? `${text.slice(0, maxRequestText - 1)}…` : text;
+  if (text.length > maxRequestText) return `${text.slice(0, maxRequestText - 1)}…`;
+  return text;
 }
 
 /** Throws a UsageError for a name that is close to one that entries have. */

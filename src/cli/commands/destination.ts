@@ -18,7 +18,8 @@ const columns: PrintedColumn<Destination>[] = [
 ];
 
 function placeOf({ type, url, bucket, prefix }: Destination): string {
-  return type === 's3' ? `${url}/${[bucket, prefix].filter((part) => part !== '').join('/')}` : url;
+  if (type === 's3') return `${url}/${[bucket, prefix].filter((part) => part !== '').join('/')}`;
+  return url;
 }
 
 const words = (destination: Destination, { pairs, time }: Display) =>

@@ -48,5 +48,6 @@ function fieldWords(kind: KindPrice): string {
   const jobType = findJobType(kind);
   const fields = jobType === undefined ? [] : unitFields(jobType);
   if (fields.length > 0) return namesOf(fields);
-  return jobType?.units?.fieldKind === 'list' ? 'URLs, one per line' : 'a CSV file';
+  if (jobType?.units?.fieldKind === 'list') return 'URLs, one per line';
+  return 'a CSV file';
 }

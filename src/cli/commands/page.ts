@@ -23,7 +23,8 @@ export function addPageCommands(program: Command): void {
     const { runFetch } = await import('../../tools/page.ts');
     const saveOptions = save === undefined ? {} : { save: io.path(save) };
     const target = await openNamed(io, market, kind, id, region);
-    return (await runFetch(io.config(), target, { ...options, ...saveOptions }, io.say)) ? 0 : 1;
+    if (await runFetch(io.config(), target, { ...options, ...saveOptions }, io.say)) return 0;
+    return 1;
   });
   const extract = page
     .command('extract <market> <kind> <id-or-url>')
@@ -62,6 +63,7 @@ function addSiteCommands(program: Command): void {
     .description('Propose a declaration from two or more product pages of one shop');
   onRun(learn, async (io, _options: object, urls) => {
     const { learnSite } = await import('../../tools/site-check.ts');
-    return (await learnSite(io.config(), urls as unknown as string[], io.say)) ? 0 : 1;
+    if (await learnSite(io.config(), urls as unknown as string[], io.say)) return 0;
+    return 1;
   });
 }

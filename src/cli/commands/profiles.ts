@@ -138,7 +138,8 @@ export function settingsOf(
     const isForeign = key.from === 'profile' && url !== checkUrl(profile?.url ?? defaultUrl);
     if (key.value !== null) return isForeign ? none : key;
     const isSameSource = chosen.url.value === null && (isNothingChosen || dotEnv.url === null);
-    return ofDotEnv !== null && isSameSource ? { value: ofDotEnv, from: '.env' as const } : none;
+    if (ofDotEnv !== null && isSameSource) return { value: ofDotEnv, from: '.env' as const };
+    return none;
   };
   return {
     profile: name,

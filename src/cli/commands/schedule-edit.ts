@@ -1,4 +1,5 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
@@ -148,10 +149,10 @@ export function addScheduleUpdate(schedule: Command): void {
       const found = await client.call(method.getSchedule, { scheduleId });
       const options = changedOptions(found.options, optionTexts);
       const jobType = jobTypeNamed(found.market, found.kind);
-      const prepared =
-        file === undefined && set.length === 0
-          ? null
-          : await prepareFrom(session.io, jobType, { file, format, set });
+      const hasUnits = file !== undefined || set.length > 0;
+      const prepared = hasUnits
+        ? await prepareFrom(session.io, jobType, { file, format, set })
+        : null;
       if (prepared !== null) requireReadable(session, prepared);
       const request: MessageInitShape<typeof UpdateScheduleRequestSchema> = {
         scheduleId,
@@ -167,10 +168,10 @@ export function addScheduleUpdate(schedule: Command): void {
           end: valueOrNone(end),
           maxTotalCredits: valueOrNone(maxTotalCredits),
         }),
-        clear: limitFields.flatMap(([flag, field]) => (flags[flag] === none ? [field] : [])),
-        ...(prepared === null ? {} : { request: requestText(jobType, prepared) }),
-        ...(options === null ? {} : { options }),
+        clear: limitFields.filter(([flag]) => flags[flag] === none).map(([_flag, field]) => field),
       };
+      if (prepared !== null) request.request = requestText(jobType, prepared);
+      if (options !== null) request.options = options;
       const updated = await client.call(method.updateSchedule, request).catch((error: unknown) => {
         throw prepared === null ? error : withLines(error, prepared);
       });
@@ -209,11 +210,12 @@ function limitsOf({
   end,
   maxTotalCredits,
 }: Record<(typeof limitFields)[number][0], string | undefined>) {
-  return {
-    ...(start === undefined ? {} : { startAt: timeOf('--start', start, timeForm) }),
-    ...(end === undefined ? {} : { endAt: timeOf('--end', end, timeForm) }),
-    ...(maxTotalCredits === undefined
-      ? {}
-      : { maxTotalCredits: BigInt(integer('--max-total-credits', maxTotalCredits, 0, 1)) }),
-  };
+  const limits: { startAt?: Timestamp; endAt?: Timestamp; maxTotalCredits?: bigint } = {};
+  if (start !== undefined) limits.startAt = timeOf('--start', start, timeForm);
+  if (end !== undefined) limits.endAt = timeOf('--end', end, timeForm);
+  if (maxTotalCredits !== undefined) {
+    const credits = integer('--max-total-credits', maxTotalCredits, 0, 1);
+    limits.maxTotalCredits = BigInt(credits);
+  }
+  return limits;
 }

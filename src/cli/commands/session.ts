@@ -215,7 +215,8 @@ export async function findJob({ client, userId }: CommandSession, text: string):
 
 export async function findJobId(session: CommandSession, text: string): Promise<string> {
   const id = checkId(text);
-  return session.userId === '' && id.includes('-') ? id : (await findJob(session, id)).jobId;
+  if (session.userId === '' && id.includes('-')) return id;
+  return (await findJob(session, id)).jobId;
 }
 
 /** Checks that a schedule is of the user that --user names. Throws a UsageError. */

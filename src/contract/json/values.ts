@@ -273,7 +273,8 @@ function readInteger(
   if (!Number.isFinite(number)) return refuse(state, type.finite);
   if (!Number.isInteger(number)) return refuse(state, type.fraction);
   if (number < minimum) return refuse(state, problemText.tooSmall(minimum, number));
-  return number > maximum ? refuse(state, problemText.tooGreat(maximum, number)) : number + 0;
+  if (number > maximum) return refuse(state, problemText.tooGreat(maximum, number));
+  return number + 0;
 }
 
 const form = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)$/;

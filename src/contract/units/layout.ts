@@ -50,7 +50,8 @@ export function layoutOf(
 
 function positionsOf(field: string, names: readonly string[]): number[] {
   const positions = positionsIn(names, field.toLowerCase());
-  return positions.length > 0 ? positions : positionsIn(names.map(titleKey), titleKey(field));
+  if (positions.length > 0) return positions;
+  return positionsIn(names.map(titleKey), titleKey(field));
 }
 
 const positionsIn = (names: readonly string[], sought: string): number[] =>

@@ -132,7 +132,8 @@ function layoutOfCells(
   const choices = columns.choices.get(columns.regionField ?? '') ?? [];
   const regions = onlyColumn((cell) => namedChoice(cell, choices) !== undefined);
   const layout = { ...layoutWithout(columns, []), width, textPosition: addresses };
-  return regions === undefined ? layout : withRegion(layout, columns.regionField!, regions);
+  if (regions === undefined) return layout;
+  return withRegion(layout, columns.regionField!, regions);
 }
 
 const unnamedColumns = ({ line, cells }: CsvRow, order: readonly string[]) =>

@@ -62,7 +62,8 @@ export function intercept(
     if (resourceType === 'XHR' || resourceType === 'Fetch')
       return decideScriptRequest(context, paused, isMainFrame);
     if (resourceType !== 'Document') return block(cdp, paused, 'BlockedByClient');
-    return isMainFrame ? decideMainDocument(context, paused) : decideFrame(context, paused);
+    if (isMainFrame) return decideMainDocument(context, paused);
+    return decideFrame(context, paused);
   };
 }
 
@@ -105,7 +106,8 @@ async function decideFrame(
 ): Promise<unknown> {
   const { url } = paused.request;
   const isAllowed = !/^https?:/.test(url) || isSameSite(url, plan.origin);
-  return isAllowed ? allow(cdp, paused) : block(cdp, paused, 'BlockedByClient');
+  if (isAllowed) return allow(cdp, paused);
+  return block(cdp, paused, 'BlockedByClient');
 }
 
 /**

@@ -80,7 +80,8 @@ function isWholeJson(text: string): boolean {
 export function isWholeBody(paused: PausedEvent, body: Buffer): boolean {
   if (!isSuccess(paused)) return true;
   const length = lengthOf(paused);
-  return length === null ? isWholeJson(body.toString('utf8')) : body.length === length;
+  if (length === null) return isWholeJson(body.toString('utf8'));
+  return body.length === length;
 }
 
 /** Gives the page a response whose body was intercepted. */

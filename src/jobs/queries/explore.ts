@@ -209,8 +209,10 @@ const scopeOf = (status: string) => ({
   records: status !== 'FAILED',
 });
 
-const messageOf = (outcome: Entry['unit']['outcome']) =>
-  outcome?.status === 'FAILED' ? outcome.message : '';
+function messageOf(outcome: Entry['unit']['outcome']) {
+  if (outcome?.status === 'FAILED') return outcome.message;
+  return '';
+}
 
 /** Returns a page of entries in the order submitted, without reading those before it. */
 async function listInOrder(

@@ -92,12 +92,15 @@ export function results(
   { only = '', provenance = false }: { only?: OnlyFilter; provenance?: boolean | undefined } = {},
 ): AsyncGenerator<string | Uint8Array> {
   requireResults(job);
-  return only === '' ? lines(context, job, provenance) : changedLines(context, job);
+  if (only === '') return lines(context, job, provenance);
+  return changedLines(context, job);
 }
 
 /** Returns the member of a line that marks a reused record. */
-const reusedMember = ({ collectedAt }: { collectedAt?: number }) =>
-  collectedAt === undefined ? {} : { collected_at: new Date(collectedAt).toISOString() };
+function reusedMember({ collectedAt }: { collectedAt?: number }) {
+  if (collectedAt === undefined) return {};
+  return { collected_at: new Date(collectedAt).toISOString() };
+}
 
 /** Returns the member of a line that lists the pages of a result. */
 const provenanceMember = (outcome: Outcome | undefined, pages: readonly KeptPage[] = []) => ({

@@ -70,7 +70,8 @@ export function recordFieldsOf({
 
 /** Returns the columns that rows of a job type's jobs have in addition to their record. */
 export function placeColumnsOf({ kind }: ResolvedJobType): readonly Column[] {
-  return kind.files.unit === undefined ? unitColumns : [...unitColumns, ...listColumns];
+  if (kind.files.unit === undefined) return unitColumns;
+  return [...unitColumns, ...listColumns];
 }
 
 /** Returns the columns of rows of a job type's jobs. */
@@ -186,8 +187,10 @@ const isFailureIn = ({ failed = false }: RowScope, { outcome }: IndexedUnit): bo
 /**
  * Returns the outcome of a successful unit, or null for another unit or a scope without records.
  */
-const successIn = ({ records = true }: RowScope, { outcome }: IndexedUnit) =>
-  records && outcome?.status === 'SUCCESS' ? outcome : null;
+function successIn({ records = true }: RowScope, { outcome }: IndexedUnit) {
+  if (records && outcome?.status === 'SUCCESS') return outcome;
+  return null;
+}
 
 /** Opens the records of a batch in a scope, and reads the first ones. */
 async function openBatch(context: JobContext, job: Job, scope: RowScope, indexed: IndexedBatch) {

@@ -210,5 +210,6 @@ function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches')
   if (state === 'rejecting') return 'rejected';
   // A cancellation after the last unit succeeded changes nothing.
   const stopped = state === 'terminating' && counts.units.failed > 0;
-  return stopped ? 'terminated' : aggregate(counts[statusFrom].success, counts[statusFrom].failed);
+  if (stopped) return 'terminated';
+  return aggregate(counts[statusFrom].success, counts[statusFrom].failed);
 }

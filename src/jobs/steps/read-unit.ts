@@ -191,8 +191,10 @@ function openSession(
   return pages.openSession(market, batch.region, signal, { urgent, owner, mode });
 }
 
-const withPages = (result: UnitResult, pages: UnitPages | undefined): UnitResult =>
-  pages === undefined ? result : { ...result, pages };
+function withPages(result: UnitResult, pages: UnitPages | undefined): UnitResult {
+  if (pages === undefined) return result;
+  return { ...result, pages };
+}
 
 /**
  * Returns a fetcher whose pages are read one after the other, so that the guard of the process

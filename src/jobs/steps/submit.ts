@@ -178,7 +178,8 @@ async function withDestinationIds(
 ): Promise<JobOptions> {
   const { deliverTo: _, ...otherOptions } = job.options;
   const { ids } = await readDestinations(context, job);
-  return ids.length === 0 ? otherOptions : { ...otherOptions, deliverTo: ids.join(',') };
+  if (ids.length === 0) return otherOptions;
+  return { ...otherOptions, deliverTo: ids.join(',') };
 }
 
 /** Adds the defaults that the marketplace has for options. */
@@ -299,8 +300,10 @@ export async function finishSubmit(context: JobContext, jobId: string): Promise<
  * Returns the notice to operators about a job that awaits approval. Test jobs are not their
  * concern.
  */
-const noticeOf = ({ mode }: Job, now: number): JobPatch =>
-  mode === 'test' ? {} : { noticeDue: 'awaiting_approval', noticeAt: now };
+function noticeOf({ mode }: Job, now: number): JobPatch {
+  if (mode === 'test') return {};
+  return { noticeDue: 'awaiting_approval', noticeAt: now };
+}
 
 /** Returns a job that another process continued, or null if it was discarded. */
 async function currentOf({ store }: JobContext, jobId: string): Promise<Job | null> {

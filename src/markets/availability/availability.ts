@@ -253,7 +253,8 @@ function readClause(clause: Clause): Meaning {
   if (kinds.has('variant')) return 'variant';
   if (count === 0) {
     const isOfStock = hasAny(clause, 'stock', 'noun', 'unit', 'left', 'quantity', 'gone');
-    return isOfStock && !hasAny(clause, 'not', 'notAfter', 'preorder', 'store') ? 'out' : 'unknown';
+    if (isOfStock && !hasAny(clause, 'not', 'notAfter', 'preorder', 'store')) return 'out';
+    return 'unknown';
   }
   if (hasAny(clause, 'not', 'notAfter')) return readNegation(clause);
   if (kinds.has('gone')) return readGone(clause);

@@ -209,7 +209,8 @@ function contradicting(
     return agreeing.some(({ rung }) => rung === 'page') ? agreeing : [];
   }
   const keys = new Set([stated.value, ...stated.alternatives].map(rule.keyOf));
-  return visible.some(({ value }) => keys.has(rule.keyOf(value))) ? [] : visible;
+  if (visible.some(({ value }) => keys.has(rule.keyOf(value)))) return [];
+  return visible;
 }
 
 /**

@@ -65,7 +65,8 @@ function toType(raw: Json | undefined, type: ValueType, { currency, prices }: Pr
     case 'availability':
       return toAvailability(raw);
     case 'boolean':
-      return typeof raw === 'boolean' ? raw : (readAvailability(content).available ?? null);
+      if (typeof raw === 'boolean') return raw;
+      return readAvailability(content).available ?? null;
     case 'list': {
       const values = (Array.isArray(raw) ? raw : [raw]).map(
         (one) => text(object(one).url) ?? text(one),

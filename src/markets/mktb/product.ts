@@ -114,7 +114,8 @@ function partsOf(address: Json | undefined): { shop: string; key: string } | nul
   const url = URL.parse(text(address) ?? '', site);
   if (!url || !isSite(url)) return null;
   const [shop, key] = url.pathname.split('/').filter((part) => part !== '');
-  return shop && key ? { shop: shop.toLowerCase(), key: key.toLowerCase() } : null;
+  if (shop && key) return { shop: shop.toLowerCase(), key: key.toLowerCase() };
+  return null;
 }
 
 /**

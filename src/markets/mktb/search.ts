@@ -27,7 +27,6 @@ export function isCategory(input: JsonObject): boolean {
 }
 
 function shared(input: JsonObject, page: number, start: number): Record<string, string> {
-  const pmin = integer(input.pmin);
   return {
     device: 'desktop',
     page: String(page),
@@ -36,24 +35,27 @@ function shared(input: JsonObject, page: number, start: number): Record<string, 
     safe_search: 'false',
     st: 'product',
     start: String(start),
-    ...(pmin !== null && pmin > 0 ? { pmin: String(pmin) } : {}),
+    ...minPrice(input),
   };
+}
+
+/** Returns the parameter of the minimum price. Empty without one. */
+function minPrice(input: JsonObject): { pmin?: string } {
+  const pmin = integer(input.pmin);
+  return pmin !== null && pmin > 0 ? { pmin: String(pmin) } : {};
 }
 
 /** Returns the site's page with these results. Null for a category without its slug. */
 function pageOf(input: JsonObject, page: number): string | null {
-  const pmin = integer(input.pmin);
-  const narrowing = {
-    ...(pmin !== null && pmin > 0 ? { pmin: String(pmin) } : {}),
-    page: String(page),
-  };
+  const narrowing = { ...minPrice(input), page: String(page) };
   if (!isCategory(input)) {
     return `/search?${new URLSearchParams({ st: 'product', q: String(input.keyword), ...narrowing })}`;
   }
   const slug = text(input.category)
     ?.split('/')
     .filter((part) => part !== '');
-  return slug ? `${joinPath('p', ...slug)}?${new URLSearchParams(narrowing)}` : null;
+  if (slug) return `${joinPath('p', ...slug)}?${new URLSearchParams(narrowing)}`;
+  return null;
 }
 
 /**

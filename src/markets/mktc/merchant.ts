@@ -179,7 +179,8 @@ async function readPage(
   fetch: FetchPage,
 ): Promise<Listing | null> {
   const response = await fetch(pageRequest(input, page));
-  return past && noSuchPage.includes(response.status) ? null : listing(response, input);
+  if (past && noSuchPage.includes(response.status)) return null;
+  return listing(response, input);
 }
 
 /**

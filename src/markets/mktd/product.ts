@@ -97,7 +97,8 @@ function hasSeveralCurrencies({ skus }: ProductReading): boolean {
 function lowestPriced({ skus, price: statedPrice }: ProductReading): Sku | undefined {
   const lowest = cheapest(skus);
   const isStatedLower = statedPrice !== null && statedPrice < (lowest?.price ?? 0);
-  return isStatedLower && skus.some(({ price }) => price === null) ? undefined : lowest;
+  if (isStatedLower && skus.some(({ price }) => price === null)) return undefined;
+  return lowest;
 }
 
 /** Returns the page's own address of the product without tracking parameters. */
@@ -142,7 +143,8 @@ function readingOf({ data, info, components }: ProductData): ProductReading {
     ...object(data.shop_info),
     ...object(info.shop_info),
   };
-  return 'product_model' in info ? readModelProduct(info, data, shop) : readBaseProduct(info);
+  if ('product_model' in info) return readModelProduct(info, data, shop);
+  return readBaseProduct(info);
 }
 
 /** Returns the product id in the first address with one: the page's own precede the response's. */

@@ -195,7 +195,8 @@ function purchasePrice({ notes }: CardOffer, home: string | null): string | null
 function originalOf({ price, struck }: CardOffer, currency: string | null): string | null {
   if (price === null || struck === null) return null;
   const [amount, original] = [priceAmount(price, currency), priceAmount(struck, currency)];
-  return amount !== null && original !== null && original > amount ? struck : null;
+  if (amount !== null && original !== null && original > amount) return struck;
+  return null;
 }
 
 /**

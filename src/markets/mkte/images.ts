@@ -10,7 +10,8 @@ function original(url: string): string {
   const start = url.lastIndexOf('/') + 1;
   const [name, ...parts] = url.slice(start).split('.');
   const extension = parts.length > 1 ? parts.at(-1)! : '';
-  return /^\w{3,4}$/.test(extension) ? `${url.slice(0, start)}${name}.${extension}` : url;
+  if (/^\w{3,4}$/.test(extension)) return `${url.slice(0, start)}${name}.${extension}`;
+  return url;
 }
 
 function fullSize(url: string | null): string | null {

@@ -23,7 +23,8 @@ export function ratingText(text: string | null): string | null {
   if (second !== undefined && !isScale(first) && !isScale(second)) return null;
   const digits = first === '5' && second !== undefined ? second : first;
   const rating = digits?.replace(',', '.') ?? '';
-  return /^\d(?:\.\d{1,2})?$/.test(rating) && Number(rating) <= 5 ? rating : null;
+  if (/^\d(?:\.\d{1,2})?$/.test(rating) && Number(rating) <= 5) return rating;
+  return null;
 }
 
 export function ratingIn(text: string | null): number | null {

@@ -38,7 +38,8 @@ export function offerKind(element: Element): OfferKind {
  */
 export function ofOffer(elements: readonly Element[], kind: OfferKind): Element[] {
   const own = elements.filter((element) => offerKind(element) === kind);
-  return own.length > 0 ? own : elements.filter((element) => offerKind(element) !== 'member');
+  if (own.length > 0) return own;
+  return elements.filter((element) => offerKind(element) !== 'member');
 }
 
 /** Texts of trials, memberships and rentals beside a price, in the languages of the stores. */

@@ -115,7 +115,8 @@ function readTitle(result: Element, heading: Element | undefined): string | null
     attribute(find(result, 'img.s-image, img.s-access-image'), 'alt');
   const spoken = label === null ? null : oneLine(label.replace(adPrefix, ''));
   const title = words(heading)?.replace(adPrefix, '') ?? null;
-  return title === null || (/(?:…|\.{3})$/.test(title) && spoken !== null) ? spoken : title;
+  if (title === null || (/(?:…|\.{3})$/.test(title) && spoken !== null)) return spoken;
+  return title;
 }
 
 function readBrand(result: Element, heading: Element | undefined): string | null {

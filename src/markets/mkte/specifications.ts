@@ -55,7 +55,8 @@ function fromRow(row: Element): Specification[] {
   const cells = row.children.filter(
     (cell): cell is Element => 'attribs' in cell && /^t[hd]$/.test(cell.name),
   );
-  return cells.length < 2 || isReviews(row) ? [] : pair(words(cells[0]), words(cells[1]));
+  if (cells.length < 2 || isReviews(row)) return [];
+  return pair(words(cells[0]), words(cells[1]));
 }
 
 function fromBullet(bullet: Element): Specification[] {

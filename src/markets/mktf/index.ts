@@ -66,8 +66,10 @@ function trackedProduct(record: JsonObject) {
 }
 
 /** Returns the path of a product's page at its store. */
-const pagePath = ({ handle }: JsonObject): string | null =>
-  typeof handle === 'string' && handle !== '' ? `/products/${pathPart(handle)}` : null;
+function pagePath({ handle }: JsonObject): string | null {
+  if (typeof handle === 'string' && handle !== '') return `/products/${pathPart(handle)}`;
+  return null;
+}
 
 const tracked: TrackedPages = { search: trackedProduct };
 

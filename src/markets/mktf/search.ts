@@ -97,7 +97,8 @@ function holds(product: JsonObject, words: readonly string[]): boolean {
 }
 
 function matching(products: JsonObject[], { words }: StorePage): JsonObject[] {
-  return words ? products.filter((product) => holds(product, words)) : products;
+  if (words) return products.filter((product) => holds(product, words));
+  return products;
 }
 
 /** A store can redirect visitors to its shop for another country, which has other prices. */

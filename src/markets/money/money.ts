@@ -51,7 +51,8 @@ export function priceCurrency(text: string, home: string | null): string | null 
 function isOtherCurrency({ type, text }: PriceToken, currency: string | null): boolean {
   if (type !== 'currency') return false;
   const sign = currencySign(text)!;
-  return currency === null ? !sign.isShared : !sign.currencies.includes(currency);
+  if (currency === null) return !sign.isShared;
+  return !sign.currencies.includes(currency);
 }
 
 /**
@@ -199,7 +200,8 @@ function threeDecimals({ integer, fraction }: DecimalDigits, format: AmountForma
   const isGroup = /^[1-9]\d{0,2}$/.test(integer);
   if (format.decimals === 3 || !isGroup) return withRounded(amount, format);
   const thousands = Number(integer + fraction);
-  return format.decimals === 0 ? [thousands] : [...withRounded(amount, format), thousands];
+  if (format.decimals === 0) return [thousands];
+  return [...withRounded(amount, format), thousands];
 }
 
 /** Three digits after a separator, beside a currency. */

@@ -45,7 +45,8 @@ function amountOf(value: Json | undefined): number | null {
     const inner = innerPrices.find((name) => value[name] !== undefined && !isObject(value[name]));
     return inner === undefined ? null : amountOf(value[inner]);
   }
-  return typeof value === 'string' ? shownAmount(value, null) : positive(value);
+  if (typeof value === 'string') return shownAmount(value, null);
+  return positive(value);
 }
 
 /** Returns the availability of a member: a boolean, or a text about stock. */
@@ -59,7 +60,8 @@ function availabilityOf(value: Json): string | null {
 function brandOf(value: Json): string | null {
   const stated = isObject(value) ? value.name : value;
   const brand = typeof stated === 'string' ? brandName(stated.trim()) : null;
-  return brand !== null && brand.length <= maxBrandLength && /\p{L}/u.test(brand) ? brand : null;
+  if (brand !== null && brand.length <= maxBrandLength && /\p{L}/u.test(brand)) return brand;
+  return null;
 }
 
 /** Returns the value of a member of a product. Null for a member that is not a known field. */

@@ -197,7 +197,8 @@ function errorResponseFault(response: PageResponse, body: string, result: Parsed
   // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
   const fault = statusFault(response, bodyMessage(body, result));
   const isCheck = fault.code === 'page_failed' && 'value' in result && isCheckJson(result.value);
-  return isCheck ? new Fault('page_blocked', `${fault.message}: a robot check`) : fault;
+  if (isCheck) return new Fault('page_blocked', `${fault.message}: a robot check`);
+  return fault;
 }
 
 /** Returns the site's message in a body: the message of a JSON error, or the title of a page. */

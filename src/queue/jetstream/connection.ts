@@ -43,7 +43,8 @@ export function parseAddress(
 function credentials(url: URL | undefined): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
   if (!url) return {};
   const user = decodeURIComponent(url.username);
-  return url.password === '' ? { token: user } : { user, pass: decodeURIComponent(url.password) };
+  if (url.password === '') return { token: user };
+  return { user, pass: decodeURIComponent(url.password) };
 }
 
 /** One connection, from its establishment to its loss. */

@@ -39,14 +39,17 @@ export const sparseFields = (declaration: Declaration): string[] =>
 /** Returns the indexes of a declared collection. */
 export function indexesOf(declaration: Declaration): IndexDescription[] {
   const sparse = sparseFields(declaration);
-  return (declaration.indexes ?? []).map(({ fields, unique, whereSet }) => ({
-    key: Object.fromEntries(fields.map((field) => [nameIn(declaration, field), 1])),
-    ...(unique ? { unique } : {}),
-    ...(sparse.includes(fields[0]!) ? { sparse: true } : {}),
-    ...(whereSet === undefined
-      ? {}
-      : { partialFilterExpression: { [whereSet]: setCondition(declaration, whereSet) } }),
-  }));
+  return (declaration.indexes ?? []).map(({ fields, unique, whereSet }) => {
+    const key = Object.fromEntries(fields.map((field) => [nameIn(declaration, field), 1]));
+    const index: IndexDescription = { key };
+    if (unique) index.unique = true;
+    if (sparse.includes(fields[0]!)) index.sparse = true;
+    if (whereSet !== undefined) {
+      const isSet = setCondition(declaration, whereSet);
+      index.partialFilterExpression = { [whereSet]: isSet };
+    }
+    return index;
+  });
 }
 
 function setCondition(declaration: Declaration, field: string): unknown {

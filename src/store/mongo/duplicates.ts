@@ -46,8 +46,11 @@ export function isDeadlock(thrown: unknown): boolean {
 /**
  * Returns the codes of the documents that a bulk write did not write. Empty for every other error.
  */
-export const writeErrorCodes = (thrown: unknown): unknown[] =>
-  thrown instanceof MongoBulkWriteError ? [thrown.writeErrors].flat().map(({ code }) => code) : [];
+export function writeErrorCodes(thrown: unknown): unknown[] {
+  if (thrown instanceof MongoBulkWriteError)
+    return [thrown.writeErrors].flat().map(({ code }) => code);
+  return [];
+}
 
 /**
  * Returns true if a bulk write failed without an answer of the server. The driver (7.9) reports

@@ -104,7 +104,8 @@ export function comparing(
     alternative[field] = { [index === fields.length - 1 ? last : operator]: values[index] };
     return alternative;
   });
-  return alternatives.length > 1 ? { $or: alternatives } : (alternatives[0] ?? {});
+  if (alternatives.length > 1) return { $or: alternatives };
+  return alternatives[0] ?? {};
 }
 
 /**
@@ -171,7 +172,8 @@ function createSubstringPattern(search: string): RegExp {
 function anyCase(letter: string): string {
   const cases = new Set([letter, letter.toLowerCase(), letter.toUpperCase()]);
   const alternatives = [...cases].map(escapeLiteral);
-  return alternatives.length === 1 ? alternatives[0]! : `(?:${alternatives.join('|')})`;
+  if (alternatives.length === 1) return alternatives[0]!;
+  return `(?:${alternatives.join('|')})`;
 }
 
 /** Escapes text for the regular expressions of PCRE, Java, and JavaScript. */

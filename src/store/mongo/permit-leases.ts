@@ -51,7 +51,8 @@ export function createPermitLeases(engine: MongoEngine): OriginStore['lease'] {
 
   const recent = (origin: string, now: number): OriginDocument | undefined => {
     const found = latest.get(origin);
-    return found !== undefined && now - found.at < recentMs ? found.origin : undefined;
+    if (found !== undefined && now - found.at < recentMs) return found.origin;
+    return undefined;
   };
 
   /** Writes one lease, again until no other one was written meanwhile. */

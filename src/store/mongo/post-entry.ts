@@ -161,7 +161,8 @@ function coveredByCeiling(ceiling: SpentCeiling | null, amount: number): Filter<
   if (ceiling === null) return {};
   const left = ceiling.max - ceiling.spent + amount;
   // An absent field counts as 0.
-  return left < 0 ? { _id: { $in: [] } } : { [spentField(ceiling)]: { $not: { $gt: left } } };
+  if (left < 0) return { _id: { $in: [] } };
+  return { [spentField(ceiling)]: { $not: { $gt: left } } };
 }
 
 /**

@@ -8,7 +8,10 @@ import type { Target } from './target.ts';
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
 
 export function targetLine({ market, page, region, input }: Target): string {
-  return [market.name, page, ...(region === '' ? [] : [region]), JSON.stringify(input)].join(' ');
+  const parts = [market.name, page];
+  if (region !== '') parts.push(region);
+  parts.push(JSON.stringify(input));
+  return parts.join(' ');
 }
 
 /** Formats a request with its headers, times, and status. */
@@ -21,7 +24,8 @@ export function exchangeLines({ method, url, head, ...rest }: RecordedExchange):
     ['first byte', firstByteMs],
     ['total', totalMs],
   ] as const;
-  const parts = times.flatMap(([name, value]) => (value === null ? [] : [`${name} ${ms(value)}`]));
+  const parts: string[] = [];
+  for (const [name, value] of times) if (value !== null) parts.push(`${name} ${ms(value)}`);
   // HTTP/2 has pseudo-headers instead of a request line.
   if (head.some((line) => line.startsWith(':'))) parts.unshift('HTTP/2');
   const fields = head.filter((line) => /^[^:\s]+: /.test(line));
@@ -52,16 +56,15 @@ export function responseLine({ status, headers, body }: PageResponse, file: stri
 /** Formats the fault, or the first record and the listed fields that are missing. */
 export function readingLines(target: Target, { records, fault }: PageReading): string[] {
   if (fault) return [faultLine(fault)];
-  const isList = target.reader.sort === 'list';
   const [first] = records;
-  const counted = isList
-    ? [`${records.length} entries on the first page${first ? '; the first one:' : ''}`]
-    : [];
-  return [
-    ...counted,
-    ...(first ? [JSON.stringify(first, null, 2)] : []),
-    missingLine(target, records),
-  ];
+  const lines: string[] = [];
+  if (target.reader.sort === 'list') {
+    const introduction = first ? '; the first one:' : '';
+    lines.push(`${records.length} entries on the first page${introduction}`);
+  }
+  if (first) lines.push(JSON.stringify(first, null, 2));
+  lines.push(missingLine(target, records));
+  return lines;
 }
 
 function faultLine({ code, message, retry }: Fault): string {

@@ -102,8 +102,10 @@ function Picture({ entry: { item }, size, onEnd }: PictureProps) {
   );
 }
 
-const priceOf = ({ item }: RecordEntry) =>
-  item?.price === undefined ? '' : formatPrice(item.price, item.currency);
+function priceOf({ item }: RecordEntry) {
+  if (item?.price === undefined) return '';
+  return formatPrice(item.price, item.currency);
+}
 
 /** Row of an entry on a narrow screen: its title, and its price beside its id. */
 export function RecordBrief({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {

@@ -75,8 +75,9 @@ export function explainRestError(thrown: unknown): string {
 export function readWarnings(headers: Headers): string[] {
   const warning = headers.get(warningHeader);
   const ignored = headers.get(ignoredFieldsHeader);
-  return [
-    ...(warning === null ? [] : [warning]),
-    ...(ignored === null ? [] : [`Unknown fields were ignored: ${decodeURIComponent(ignored)}`]),
-  ];
+  const warnings: string[] = [];
+  if (warning !== null) warnings.push(warning);
+  if (ignored !== null)
+    warnings.push(`Unknown fields were ignored: ${decodeURIComponent(ignored)}`);
+  return warnings;
 }

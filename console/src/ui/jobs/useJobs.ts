@@ -56,7 +56,8 @@ export const maxPending = 100;
  */
 export const pendingText = ({ jobs, query }: ReturnType<typeof useJobs>): string | undefined => {
   if (query.data === undefined) return undefined;
-  return jobs.length >= maxPending ? `${maxPending - 1}+` : String(jobs.length);
+  if (jobs.length >= maxPending) return `${maxPending - 1}+`;
+  return String(jobs.length);
 };
 
 /** Lists the jobs awaiting approval, for operators: one query for all that show or count them. */

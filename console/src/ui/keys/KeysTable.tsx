@@ -17,7 +17,8 @@ function keyStatus(
   nowMs: number,
 ): 'active' | 'expired' | 'revoked' {
   if (revokedAt) return 'revoked';
-  return expiresAt && Number(expiresAt.seconds) * 1000 <= nowMs ? 'expired' : 'active';
+  if (expiresAt && Number(expiresAt.seconds) * 1000 <= nowMs) return 'expired';
+  return 'active';
 }
 
 const columns: ListColumn<ApiKey>[] = [

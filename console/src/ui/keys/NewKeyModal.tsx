@@ -46,8 +46,10 @@ export interface NewKey {
 /**
  * Returns the mode of a new key: that of the key it replaces, and test for a caller in test mode.
  */
-const initialMode = (rotated: ApiKey | null, isTest: boolean): NewKey['mode'] =>
-  isTest || rotated?.mode === 'test' ? 'test' : 'live';
+function initialMode(rotated: ApiKey | null, isTest: boolean): NewKey['mode'] {
+  if (isTest || rotated?.mode === 'test') return 'test';
+  return 'live';
+}
 
 interface NewKeyModalProps {
   opened: boolean;

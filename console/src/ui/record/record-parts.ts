@@ -116,7 +116,8 @@ export function sellerOf(record: unknown, depth = 0): string {
 /** Returns the availability that a record states: "In Stock", "out of stock". Empty if none. */
 export function availabilityOf(record: unknown): string {
   const availability = isObject(record) ? record.availability : null;
-  return typeof availability === 'string' ? availability.replaceAll('_', ' ') : '';
+  if (typeof availability === 'string') return availability.replaceAll('_', ' ');
+  return '';
 }
 
 /** Returns an address that a link may open; undefined for any other text. */

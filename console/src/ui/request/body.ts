@@ -18,7 +18,8 @@ export function validateField(field: FieldShape, text: string): string | null {
   if (problem !== null) return problem;
   if (field.pattern && !field.pattern.test(value)) {
     const words = describePattern(field.pattern.source);
-    return words === null ? `Must match ${field.pattern.source}` : `Must be ${words}`;
+    if (words === null) return `Must match ${field.pattern.source}`;
+    return `Must be ${words}`;
   }
   if (field.maxLength !== null && value.length > field.maxLength)
     return `Must have at most ${field.maxLength} characters`;
@@ -47,7 +48,8 @@ export function parseValues(
   return Object.fromEntries(
     fields.flatMap(({ name, type }) => {
       const text = (texts[name] ?? '').trim();
-      return text === '' || type === 'file' ? [] : [[name, parseValue(type, text)]];
+      if (text === '' || type === 'file') return [];
+      return [[name, parseValue(type, text)]];
     }),
   );
 }

@@ -145,5 +145,7 @@ export async function requestTextOf(body: string | FormData): Promise<string> {
   return JSON.stringify(request);
 }
 
-const textValue = (text: string): string | boolean =>
-  ['true', 'false'].includes(text) ? text === 'true' : text;
+function textValue(text: string): string | boolean {
+  if (['true', 'false'].includes(text)) return text === 'true';
+  return text;
+}

@@ -30,7 +30,8 @@ export function optionQuery(texts: FieldTexts): string | null {
 /** Returns the message of valid options; undefined if there are none. */
 export function optionMessage(texts: FieldTexts): SubmitOptions | undefined {
   const values = optionValues(texts);
-  return Object.keys(values).length === 0 ? undefined : fromJson(SubmitOptionsSchema, values);
+  if (Object.keys(values).length === 0) return undefined;
+  return fromJson(SubmitOptionsSchema, values);
 }
 
 /** Returns a path with the queries that are not empty. */

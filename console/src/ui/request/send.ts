@@ -34,8 +34,10 @@ interface Submitted {
 }
 
 /** Returns the headers of a body; the browser sets the headers of a form. */
-export const bodyHeaders = (body: string | FormData): Record<string, string> =>
-  typeof body === 'string' ? { 'content-type': 'application/json' } : {};
+export function bodyHeaders(body: string | FormData): Record<string, string> {
+  if (typeof body === 'string') return { 'content-type': 'application/json' };
+  return {};
+}
 
 /** Moves the fields of a body that are in the path there. */
 export function toHttpRequest(

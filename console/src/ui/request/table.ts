@@ -51,8 +51,10 @@ export const templateColumns = ({ fields }: ListShape): string[] =>
   fields ? fields.map(({ name }) => name) : ['url'];
 
 /** Returns the columns of a CSV file of these units; required ones end in `*`. */
-export const csvColumns = ({ fields }: ListShape): string[] =>
-  fields ? fields.map(({ name, required }) => name + (required ? '*' : '')) : ['url*'];
+export function csvColumns({ fields }: ListShape): string[] {
+  if (fields) return fields.map(({ name, required }) => name + (required ? '*' : ''));
+  return ['url*'];
+}
 
 /**
  * Reads the units of a job type from a text: ids or addresses, one per line, cells of a
@@ -172,7 +174,8 @@ const valueType = 'value';
 function listProblem({ line, column, type, message }: UnitProblem): ListProblem {
   if (line === undefined) return { message };
   const isOfField = type === valueType || type === 'missing';
-  return isOfField && column !== undefined ? { line, field: column, message } : { line, message };
+  if (isOfField && column !== undefined) return { line, field: column, message };
+  return { line, message };
 }
 
 function problemsOf(unit: FieldTexts, { fields }: ListShape, fills: FieldTexts): ColumnProblem[] {

@@ -50,12 +50,19 @@ export function dateTicks(from: number, to: number): DateTick[] {
   const step = intervalOf((to - from) / 1000);
   const [first, last] = [new Date(from), new Date(to)];
   const isOneDay = first.toDateString() === last.toDateString();
-  const label = new Intl.DateTimeFormat('en-US', {
-    ...(isOneDay ? {} : { month: 'short', day: 'numeric' }),
-    ...(first.getFullYear() === last.getFullYear() ? {} : { year: 'numeric' }),
-    ...(step < day ? { hour: 'numeric', minute: '2-digit' } : {}),
-    ...(step < 60 ? { second: '2-digit' } : {}),
-  });
+  const isOneYear = first.getFullYear() === last.getFullYear();
+  const parts: Intl.DateTimeFormatOptions = {};
+  if (!isOneDay) {
+    parts.month = 'short';
+    parts.day = 'numeric';
+  }
+  if (!isOneYear) parts.year = 'numeric';
+  if (step < day) {
+    parts.hour = 'numeric';
+    parts.minute = '2-digit';
+  }
+  if (step < 60) parts.second = '2-digit';
+  const label = new Intl.DateTimeFormat('en-US', parts);
   const midnight = new Date(from);
   midnight.setHours(0, 0, 0, 0);
   const ticks: DateTick[] = [];

@@ -71,7 +71,8 @@ export function renderPage(name: string, root: string, markdown = readMarkdown(n
       link({ href, tokens: content }) {
         const text = this.parser.parseInline(content);
         const address = placeLink(name, href, root);
-        return address === null ? text : `<a href="${escapeHtml(address)}">${text}</a>`;
+        if (address === null) return text;
+        return `<a href="${escapeHtml(address)}">${text}</a>`;
       },
       image({ href, text }) {
         const address = `${root}/${resolveLink(name, href)}`;

@@ -73,7 +73,8 @@ export interface UnaryForm {
 export function formOf(contentType = ''): UnaryForm | null {
   if (!contentType.startsWith('application/grpc')) {
     const type = parseConnectType(contentType);
-    return type && !type.stream ? { protocol: connect, isBinary: type.binary } : null;
+    if (type && !type.stream) return { protocol: connect, isBinary: type.binary };
+    return null;
   }
   const webType = parseGrpcWebType(contentType);
   if (webType) return webType.text ? null : { protocol: grpcWeb, isBinary: webType.binary };

@@ -105,8 +105,10 @@ const envelopeHeaders = ({ context, form, compression }: WriteOptions) => ({
   ...entriesOf(context.used.header),
 });
 
-const messagesOf = (outcome: UnaryOutcome): EnvelopedMessage[] =>
-  'error' in outcome ? [] : [{ flags: 0, data: outcome.message }];
+function messagesOf(outcome: UnaryOutcome): EnvelopedMessage[] {
+  if ('error' in outcome) return [];
+  return [{ flags: 0, data: outcome.message }];
+}
 
 async function writeEnvelopes(
   envelopes: EnvelopedMessage[],
