@@ -1,5 +1,11 @@
 import { type AdmissionTokens, createAdmissionTokens } from '../api/transport/admission-token.ts';
-import { type Clock, createSharedClock, type SharedClock, systemClock } from '../base/clock.ts';
+import {
+  type Clock,
+  type ClockOrigin,
+  createSharedClock,
+  type SharedClock,
+  systemClock,
+} from '../base/clock.ts';
 import { type Config, ConfigError } from '../base/config.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
 import { newId } from '../base/id.ts';
@@ -30,7 +36,6 @@ import { watchFirstPublish } from '../queue/queue.ts';
 import { openStack, type Stack, type StackOptions } from '../stack/stack.ts';
 import { createClockRecord } from '../store/clock-record.ts';
 import { rejectInvalidTransitions } from '../store/jobs.ts';
-import type { Store } from '../store/store.ts';
 import { withOriginLimits } from '../store/stored-times.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { createContext } from './context.ts';
@@ -49,9 +54,7 @@ const maxFirstReadingMs = 3_000;
 /** Components shared by every role. */
 export interface Program {
   config: Config;
-  clock: Clock;
-  /** Host clock minus the store's clock, in milliseconds. */
-  skewMs(): number;
+  clock: SharedClock;
   log: Log;
   metrics: Metrics;
   stack: Stack;
@@ -92,6 +95,8 @@ interface ProgramOptions {
   logOutput?: LogOutput | undefined;
   /** Id of this process as a holder of permits; random by default. */
   holder?: string;
+  /** Origin of the parent's clock; null if the parent did not know it. */
+  clockOrigin?: ClockOrigin | null;
 }
 
 /**
@@ -144,7 +149,6 @@ export async function compose(
   return {
     config,
     clock,
-    skewMs: clock.skewMs,
     log,
     metrics,
     stack,
@@ -160,10 +164,17 @@ export async function compose(
 async function openEngines(
   config: Config,
   log: Log,
-  options: StackOptions,
+  options: StackOptions & ProgramOptions,
   resources: AsyncDisposableStack,
 ): Promise<{ stack: Stack; clock: SharedClock }> {
-  const clock = createStoreClock(config, log, () => stack.store);
+  const clock = createSharedClock({
+    host: systemClock,
+    readTime: () => stack.store.ping(),
+    record: createClockRecord(() => stack.store),
+    isOneHost: config.mongoUri === null,
+    origin: options.clockOrigin,
+    log,
+  });
   const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
   const following = await followTime(clock, closing.signal);
@@ -172,17 +183,6 @@ async function openEngines(
   resources.defer(stack.close);
   resources.defer(() => closing.abort(new Error('the program is ending')));
   return { stack, clock };
-}
-
-/** Creates the clock that follows a store, which is opened later. */
-function createStoreClock({ mongoUri }: Config, log: Log, store: () => Store): SharedClock {
-  return createSharedClock({
-    host: systemClock,
-    readTime: () => store().ping(),
-    record: createClockRecord(store),
-    isOneHost: mongoUri === null,
-    log,
-  });
 }
 
 /** Values signed or encrypted with the secrets of the service. */

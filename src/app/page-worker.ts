@@ -66,7 +66,7 @@ process.once('disconnect', () => process.exit(stopped ? 0 : 1));
 
 /** Starts work and returns a function that stops it. */
 async function run(setup: WorkerSetup): Promise<Running> {
-  const { config, role, index, holder, publicUrl, measures, readsSuspects } = setup;
+  const { config, role, index, holder, publicUrl, measures, readsSuspects, clockOrigin } = setup;
   const stopping = new AbortController();
   const { signal } = stopping;
   const changes: JobChanges = {
@@ -82,6 +82,7 @@ async function run(setup: WorkerSetup): Promise<Running> {
     storeCacheBytes,
     readsPages: true,
     holder,
+    clockOrigin,
     ...(metrics ? { metrics } : {}),
   });
   const { context, clock, requestCounter } = program;

@@ -46,7 +46,7 @@ const idle = {
  * worker has stopped.
  */
 export function startReporting(
-  { context, clock, skewMs, log, requestCounter }: Program,
+  { context, clock, log, requestCounter }: Program,
   id: string,
   role: string,
   work: () => WorkerPoolStats | undefined,
@@ -76,7 +76,7 @@ export function startReporting(
       unitsDone,
       memoryBytes: process.memoryUsage.rss() + memoryBytes,
       paused: await pauseOf(),
-      clockSkewMs: skewMs(),
+      clockSkewMs: clock.skewMs(),
     };
   };
   const reporting = reportForever(

@@ -23,19 +23,20 @@ export async function startPageWork(
   role: string,
   publicUrl: () => string,
 ): Promise<WorkerPool> {
-  const { config, context, requestCounter } = program;
+  const { config, clock, context, requestCounter } = program;
   if (config.workers === 0) return workInThread(context);
   const start = () =>
     startWorkerPool({
       entry: programs.pageWorker,
       count: config.workers,
       memoryBytes: config.limits.workerMemoryBytes,
-      setup: {
+      setup: () => ({
         config,
         role,
         publicUrl: publicUrl(),
         measures: exportsMetrics(config),
-      },
+        clockOrigin: clock.origin(),
+      }),
       context,
       countRequests: requestCounter.putBack,
     });

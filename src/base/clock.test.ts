@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock, createMemoryClockRecord } from '../../test/support/time/clock.ts';
-import { type ClockRecord, createSharedClock } from './clock.ts';
+import { type ClockOrigin, type ClockRecord, createSharedClock } from './clock.ts';
 import { createLog, type Log } from './log.ts';
 
 const start = Date.UTC(2030, 0, 7);
@@ -10,6 +10,7 @@ interface HostOptions {
   aheadMs?: number;
   record?: ClockRecord;
   isOneHost?: boolean;
+  origin?: ClockOrigin | null;
 }
 
 /**
@@ -20,15 +21,19 @@ function onHost({
   aheadMs = 0,
   record = createMemoryClockRecord(),
   isOneHost = false,
+  origin,
 }: HostOptions = {}) {
   const host = createManualClock(start + aheadMs);
   const state = { monotonic: 5_000, shared: start, roundTripMs: 0, slowMs: 0, away: false, odd: 0 };
   const warnings: unknown[] = [];
   const warn = (fields: unknown, text: unknown) => void warnings.push([text, fields]);
-  const pass = (ms: number) => {
+  const step = (ms: number) => {
     host.step(ms);
-    state.monotonic += ms;
     state.shared += ms;
+  };
+  const pass = (ms: number) => {
+    step(ms);
+    state.monotonic += ms;
   };
   const clock = createSharedClock({
     host,
@@ -43,9 +48,10 @@ function onHost({
     },
     record,
     isOneHost,
+    origin,
     log: { ...createLog('silent', 'test'), warn } as unknown as Log,
   });
-  return { host, state, clock, warnings, pass };
+  return { host, state, clock, warnings, pass, step };
 }
 
 describe('now()', () => {
@@ -232,6 +238,55 @@ describe('steady()', () => {
     await asleep.clock.synchronize();
     expect(asleep.clock.steady()).toBe(start + 3_600_000);
     expect(await record.read()).toMatchObject({ aheadMs: 0 });
+  });
+});
+
+describe('the clock of a process that another one started on its host', () => {
+  /** Starts the clocks of two processes after a step that the first has not noticed. */
+  async function startBoth(stepMs: number) {
+    const record = createMemoryClockRecord();
+    const first = onHost({ record, isOneHost: true });
+    await first.clock.synchronize();
+    const second = onHost({ record, isOneHost: true, origin: first.clock.origin() });
+    for (const { pass, step } of [first, second]) {
+      pass(4_000);
+      step(stepMs);
+    }
+    await second.clock.synchronize();
+    return { record, first, second };
+  }
+
+  test.each([-day, day])('has the same steady time after a step of %d ms', async (stepMs) => {
+    const { first, second } = await startBoth(stepMs);
+    expect(second.clock.steady()).toBe(start + 4_000);
+    expect(second.clock.now()).toBe(start + 4_000 + stepMs);
+    await first.clock.synchronize();
+    expect(first.clock.steady()).toBe(start + 4_000);
+    expect(first.warnings).toEqual([]);
+    expect(second.warnings[0]).toEqual(['clock step detected', { ms: stepMs }]);
+  });
+
+  test('keeps its steady time if the time of day steps between the readings of both', async () => {
+    const { first, second } = await startBoth(day);
+    for (const stepMs of [-day, day, -day]) {
+      for (const { step, pass, clock } of [first, second]) {
+        pass(5_000);
+        step(stepMs);
+        await clock.synchronize();
+        step(-stepMs);
+      }
+      expect(first.clock.steady()).toBe(second.clock.steady());
+    }
+    expect(first.clock.steady()).toBe(start + 19_000);
+  });
+
+  test('follows the store if the other one did not know the time', async () => {
+    const record = createMemoryClockRecord({ aheadMs: -day, reached: start - day });
+    const { clock } = onHost({ record, isOneHost: true, origin: null });
+    await clock.synchronize();
+    await record.change(-day, 0);
+    await clock.synchronize();
+    expect(clock.steady()).toBe(start);
   });
 });
 

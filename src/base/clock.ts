@@ -55,14 +55,27 @@ export interface ClockRecord {
   reach(time: number): Promise<void>;
 }
 
+/** Steady time and time of day, as a process hands them to those that it starts on its host. */
+export interface ClockOrigin {
+  /** Steady time minus the monotonic time of the host, in milliseconds. */
+  base: number;
+  /** Steady time minus the time of day, in milliseconds. */
+  aheadMs: number;
+}
+
 export interface SharedClockOptions {
   /** Clock of this host, for sleeps and for the time until the first synchronization. */
   host: Clock;
   /**
-   * Returns milliseconds that never decrease, even if the host clock is set back. Default:
-   * performance.now().
+   * Returns milliseconds that never decrease, even if the host clock is set back, the same in all
+   * processes of the host. Default: hostMonotonic().
    */
   monotonic?: () => number;
+  /**
+   * Origin of the process that started this one; null if that one did not know it. Absent in a
+   * process that begins an installation's time on its host.
+   */
+  origin?: ClockOrigin | null | undefined;
   /** Reads the shared time of day, in milliseconds since the epoch. */
   readTime(): Promise<number>;
   record: ClockRecord;
@@ -88,7 +101,15 @@ export interface SharedClock extends Clock {
    * reading.
    */
   skewMs(): number;
+  /** For processes that this one starts. Null before the first synchronization. */
+  origin(): ClockOrigin | null;
 }
+
+/** Monotonic time of the host at the start of this process's performance.now(). */
+const monotonicStart = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
+/** Returns the monotonic time of the host, in milliseconds. */
+const hostMonotonic = () => performance.now() + monotonicStart;
 
 /** Skew above which a warning is logged. */
 const maxSkewMs = 1_000;
@@ -152,11 +173,12 @@ async function sampleTime(
 
 /** Creates a clock that shows the host's time until the first synchronization. */
 export function createSharedClock(options: SharedClockOptions): SharedClock {
-  const { host, readTime, record, isOneHost, log } = options;
-  const { monotonic = () => performance.now() } = options;
+  const { host, readTime, record, isOneHost, log, monotonic = hostMonotonic, origin } = options;
   /** Steady time minus monotonic time. Null before the first synchronization. */
-  let base: number | null = null;
-  let aheadMs = 0;
+  let base = origin?.base ?? null;
+  let aheadMs = origin?.aheadMs ?? 0;
+  /** The processes of one host have one monotonic clock, and so one base for all their lives. */
+  const keepsBase = isOneHost && origin !== null;
   let reached = 0;
   let isSkewed = false;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -204,8 +226,8 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
       loggedAt = monotonic();
       log.warn({ ms }, 'clock step detected');
     }
-    base = sample.offset + agreed;
-    aheadMs = agreed;
+    base = keepsBase ? nextBase : sample.offset + agreed;
+    aheadMs = keepsBase ? next : agreed;
   };
 
   const progressOf = ({ offset }: TimeSample, { aheadMs: ahead, reached: passed }: ClockState) =>
@@ -237,7 +259,8 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
     const sinceReached = progressOf(sample, state);
     const othersAgree = sinceReached >= -agreement.behindMs && sinceReached <= agreement.aheadMs;
     const isDecided = state.aheadMs !== aheadMs;
-    if (!isDecided && (isOneHost || !othersAgree)) return step(sample, state, base!);
+    const isStep = keepsBase || (!isDecided && (isOneHost || !othersAgree));
+    if (isStep) return step(sample, state, base!);
     base = sample.offset + state.aheadMs;
     aheadMs = state.aheadMs;
   };
@@ -262,6 +285,7 @@ export function createSharedClock(options: SharedClockOptions): SharedClock {
     steady,
     sleep: host.sleep,
     skewMs,
+    origin: () => (base === null ? null : { base, aheadMs }),
     synchronize,
     async follow(intervalMs, signal) {
       while (!signal.aborted) {

@@ -17,7 +17,8 @@ export interface WorkerPoolOptions {
   count: number;
   /** Heap limit of each process, in bytes. */
   memoryBytes: number;
-  setup: Omit<WorkerSetup, 'index' | 'holder' | 'readsSuspects'>;
+  /** Returns the configuration of a process that starts now. */
+  setup(): Omit<WorkerSetup, 'index' | 'holder' | 'readsSuspects'>;
   context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> & {
     store: Pick<JobContext['store'], 'batches' | 'origins'>;
   };
@@ -127,7 +128,7 @@ function launch(
     entry: options.entry,
     memoryBytes: options.memoryBytes,
     setup: {
-      ...options.setup,
+      ...options.setup(),
       index,
       readsSuspects,
       holder: newId(),

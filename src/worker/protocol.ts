@@ -1,3 +1,4 @@
+import type { ClockOrigin } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import type { UnitReading } from '../jobs/context.ts';
 import type { QueueCalls } from '../queue/local/remote.ts';
@@ -20,6 +21,8 @@ export interface WorkerSetup {
   measures: boolean;
   /** True if the process consumes no queue, but reads the batches that its parent sends. */
   readsSuspects: boolean;
+  /** Origin of the parent's clock. */
+  clockOrigin: ClockOrigin | null;
 }
 
 /**
