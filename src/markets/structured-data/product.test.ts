@@ -210,6 +210,16 @@ describe('a product in microdata', () => {
     });
   });
 
+  test.each([
+    ['in one text', '<i itemprop="sku">M-1</i>', 'M-1'],
+    ['on a line of its own', '<i itemprop="sku">\n  M-1\n</i>', 'M-1'],
+    ['in its value', '<i itemprop="sku" content="M-1">Item #: M-1</i>', 'M-1'],
+    ['before a category on another line', '<i itemprop="productID">\n M-1\n Mugs\n</i>', null],
+    ['that is left empty', '<i itemprop="sku" content="">SKU</i>', null],
+  ])('has a number %s', (_name, element, sku) => {
+    expect(read(html.replace('<h1', `${element}<h1`))?.sku ?? null).toBe(sku);
+  });
+
   test('completes one in JSON-LD, whose values come first', () => {
     expect(read(jsonLd(product({ name: 'Clay mug' })) + html)).toMatchObject({
       title: 'Clay mug',

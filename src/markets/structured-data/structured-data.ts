@@ -410,11 +410,22 @@ function addNameLink(item: JsonObject, element: Element): void {
 /** Members whose value is a name, also if the element with it is a link. */
 const nameMembers = /(?:^|[:/])(?:name|brand|manufacturer|category)$/;
 
+/** Members whose value is a number of a product. */
+const codeMembers = /(?:^|[:/])(?:sku|productID|mpn|gtin\d*)$/i;
+
+/** Returns true for an element with an empty value, or with texts on several lines. */
+function isNoCode({ attribs, children }: Element): boolean {
+  if (attribs.content !== undefined) return attribs.content.trim() === '';
+  const texts = children.map((node) => (node.type === 'text' ? node.data : ''));
+  return /\S\s*[\r\n]\s*\S/.test(texts.join('').trim());
+}
+
 /**
  * Returns the text of a member. That of a price has marks between the digits of its elements. That
  * of a name is not the address to which the name leads.
  */
 function memberText(element: Element, members: readonly string[]): string {
+  if (members.some((name) => codeMembers.test(name)) && isNoCode(element)) return '';
   const isLinkedName = element.name === 'a' && members.some((name) => nameMembers.test(name));
   const valueAttribute = isLinkedName ? undefined : valueAttributes[element.name];
   return (
