@@ -55,6 +55,11 @@ describe('a list price beside the price', () => {
       'named in one word',
       `<b class="normalprice">€ 15,00</b> <b class="productSpecialPrice">€ 12,50</b>`,
     ],
+    ['before a reduced one', `<p>De <b>€ 15,00</b> por <b class="price">€ 12,50</b></p>`],
+    [
+      'named as one by its field',
+      `<b class="field field-list-price">€ 15,00</b><b class="field field-price">€ 12,50</b>`,
+    ],
     ['shown twice', `<del>€ 15,00</del><del>€ 15,00</del> ${now}`],
   ])('is read if it is %s', (_name, prices) => {
     expect(listPriceOf(prices)).toBe(15);

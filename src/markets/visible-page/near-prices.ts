@@ -20,6 +20,7 @@ const amountsOf = (prices: readonly VisiblePrice[]) => new Set(prices.map(({ amo
 function onlyPrice(prices: readonly VisiblePrice[]): VisiblePrice | null {
   const narrowed = [
     prices,
+    prices.filter(({ isListed }) => !isListed),
     prices.filter(({ isWeak }) => !isWeak),
     prices.filter(({ isNamed }) => isNamed),
     prices.filter(({ isOwn, isWeak }) => isOwn && !isWeak),

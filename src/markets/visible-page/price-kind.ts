@@ -59,9 +59,15 @@ interface LabelKind {
   isOther: boolean;
 }
 
+/** Texts before and after a price that was: "de R$ 150 por R$ 120". */
+const reducedLabel = /(?<!\p{L})de\s?:?\s*$/iu;
+const reducedAfter = /^\s*por(?!\p{L})/iu;
+
 /** Returns what the texts before and after a price say about it. */
 function kindInLabel(before: string, after: string): LabelKind {
   const label = labelBefore(before);
+  if (reducedLabel.test(label) && reducedAfter.test(after))
+    return { isFormer: true, isOther: false };
   const isOther =
     otherPriceWords.test(label) ||
     untaxedWords.test(label) ||

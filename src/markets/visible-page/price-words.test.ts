@@ -58,6 +58,7 @@ describe('a price whose label says that it is another one', () => {
 
   test.each([
     `Price: ${price}`,
+    `Discount price: ${price}`,
     `For you: ${price}`,
     `${price} with free delivery`,
     `Membrane pump ${price}`,

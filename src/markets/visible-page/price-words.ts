@@ -30,6 +30,7 @@ export const oldPriceNames = anyOf(
     'barre\\w*',
     'tachad\\w*',
     'anterior',
+    'antig[oa]',
     'antes',
     'riscad\\w*',
     'streich\\w*',
@@ -88,6 +89,8 @@ export const otherPriceNames = anyOf(
     'lowest',
     'parcela\\w*',
     'payment[_-]?discount\\w*',
+    'tax-?amount',
+    'total-tax',
     'pix',
     'boleto',
   ],
@@ -224,6 +227,8 @@ const otherAmountWords: readonly string[] = [
   'mensualit\\p{L}*',
   'cuotas?',
   'deposit',
+  '(?:tax|vat) amount',
+  'steuerbetrag',
   'starting price',
   'reserve',
   'bids?',
@@ -352,6 +357,18 @@ const rangeStarts: readonly string[] = [
   'até',
 ];
 
+/** Words for a reduction that end a text: not in "Discount price". */
+const reductions: readonly string[] = [
+  'discount',
+  'rabatt',
+  'remise',
+  'descuento',
+  'desconto',
+  'sconto',
+  'korting',
+  'скидка',
+];
+
 /** Texts before a price of something else. */
 export const otherPriceWords = anyOf(
   [
@@ -362,6 +379,7 @@ export const otherPriceWords = anyOf(
     'рассрочк|в кредит|платеж',
     wholeWords(lowestPriceWords),
     `(?:^|\\s)(?:${rangeStarts.join('|')})\\s*:?\\s*$`,
+    `(?<!\\p{L})(?:${reductions.join('|')})\\s*:?\\s*$`,
     '=\\s*$',
     '保[证證]金',
     '押金',
@@ -412,7 +430,8 @@ const lowest = oneOf([
 /** Texts before a price of several pieces, of instalments, or of some days: "3 for", "4 x". */
 export const countedBefore = anyOf(
   [
-    '\\d\\s?(?:[x×]|for|für|pour|por|voor|za|за|per)\\s?(?:de|of|à|von|di)?\\s*',
+    // Not "R$ 150 por R$ 120".
+    '(?<![\\d.,]|\\p{Sc}\\s?)\\d{1,3}\\s?(?:[x×]|for|für|pour|por|voor|za|за|per)\\s?(?:de|of|à|von|di)?\\s*',
     `${lowest}\\D{0,40}\\d{2}\\D{0,40}`,
   ],
   { flags: 'iu', after: '$' },
