@@ -15,8 +15,7 @@ export const hasItemText = (message: DescMessage): boolean =>
  * address of another site.
  */
 export function parseItemText(message: DescMessage, text: string): Record<string, string> | null {
-  const trimmed = text.trim();
-  const itemText = withoutScheme.test(trimmed) ? `https://${trimmed}` : trimmed;
+  const itemText = withScheme(text.trim());
   if (!isOwnAddress(getOption(message, hostsOption), itemText)) return null;
   const pattern = getOption(message, patternOption);
   const groups = pattern === '' ? undefined : new RegExp(pattern).exec(itemText)?.groups;
@@ -37,6 +36,10 @@ export function itemHint(message: DescMessage, value: unknown): string {
 
 /** Addresses as browsers and messages show them: `www.shop.example`, `shop.example/p/1`. */
 const withoutScheme = /^(?:www\.|(?:[a-z0-9-]+\.)+[a-z]{2,}\/)/i;
+
+/** Returns an address without a scheme with `https://`, and other text unchanged. */
+export const withScheme = (text: string): string =>
+  withoutScheme.test(text) ? `https://${text}` : text;
 
 /** Returns true for a web address, also without its scheme. */
 export const isAddress = (text: string): boolean =>

@@ -107,6 +107,18 @@ describe('readText()', () => {
   });
 
   test.each([
+    ['mktf', 'search_bulk', 'url', 'store.example/collections/lamps'],
+    ['sites', 'pdp_bulk', 'url', 'www.shop.example/p/1'],
+    ['sites', 'pdp_bulk', 'url', 'url\nwww.shop.example/p/1'],
+    ['mkta', 'search_items', undefined, 'shop.example/search?keyword=a'],
+    ['mkta', 'search_items', undefined, 'url\nshop.example/search?keyword=a'],
+  ])('adds the scheme to addresses of %s %s without one', (market, kind, field, text) => {
+    const address = `https://${text.replace('url\n', '')}`;
+    const { units } = readText(columns(market, kind), text, { order: ['url'] });
+    expect(units).toEqual([field === undefined ? address : { [field]: address }]);
+  });
+
+  test.each([
     ['', { message: 'The file has no rows' }],
     [
       'B0GLN00001\tde\tx\n',

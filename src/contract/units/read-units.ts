@@ -1,4 +1,4 @@
-import { isAddress } from '../item-text.ts';
+import { isAddress, withScheme } from '../item-text.ts';
 import { namedChoice } from '../known-names.ts';
 import { maxProblems, quote } from '../problem-texts.ts';
 import type { UnitColumns } from './columns.ts';
@@ -43,8 +43,8 @@ export interface ReadUnitsOptions {
  * Blank rows are skipped, other columns are ignored, and an empty cell is an absent field. A column
  * may occur twice with the same values. An address of a product stands for its fields: in a cell of
  * one of them, in the column `url`, in any column of a file without ids, or in a list without a
- * header. Strings come from the only column or from `url`. Throws a UnitsError with at most 100
- * problems.
+ * header. Strings come from the only column or from `url`. Addresses of pages may lack their
+ * scheme. Throws a UnitsError with at most 100 problems.
  */
 export function readUnits(
   columns: UnitColumns,
@@ -120,7 +120,7 @@ function readTexts({ title }: UnitColumns, { layout, rows }: UnitTable): FileUni
   if (rows.length === 0) throw noRows();
   checkWidths(rows, width);
   return {
-    units: rows.map(({ cells }) => cells[textPosition] ?? ''),
+    units: rows.map(({ cells }) => withScheme(cells[textPosition] ?? '')),
     lines: rows.map(({ line }) => line),
     ignored: unknown,
   };
@@ -229,10 +229,11 @@ function addAddress(
 }
 
 /**
- * Returns a value as its field takes it: the choice that it names, such as "de" for "Germany", and
- * upper case for an id that is one only in upper case.
+ * Returns a value as its field takes it: the choice that it names, such as "de" for "Germany", an
+ * address with its scheme, and upper case for an id that is one only in upper case.
  */
 function normalizeValue(columns: UnitColumns, field: string, value: string): string {
+  if (field === 'url') return withScheme(value);
   const choice = namedChoice(value, columns.choices.get(field) ?? []);
   if (choice !== undefined) return choice;
   if (!columns.addressFields.includes(field) || columns.parseAddress(value) !== null) return value;
