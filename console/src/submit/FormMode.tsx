@@ -292,8 +292,10 @@ function RowsHelp({ text, jobType }: { text: string; jobType: JobType }) {
   );
   return (
     <Text size="sm" c="dimmed">
-      <InlineCode text={text} /> Paste {sourceList.format(sources)} to fill several rows. Enter
-      moves to the next row, Ctrl+Enter submits.
+      <InlineCode text={text} /> Paste {sourceList.format(sources)} to fill several rows.{' '}
+      <Text span inherit visibleFrom="sm">
+        Enter moves to the next row, Ctrl+Enter submits.
+      </Text>
     </Text>
   );
 }

@@ -35,7 +35,7 @@ interface LineEditorProps {
   change: (text: string) => void;
   problems: readonly ListProblem[];
   /** What was read from the text. */
-  summary: string;
+  summary: ReactNode;
 }
 
 /** Time without a change after which the text is read, in milliseconds. */

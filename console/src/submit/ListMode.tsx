@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { formatUnits } from '../../../src/present/text.ts';
 import { InlineCode } from '../ui/layout/InlineCode.tsx';
@@ -12,6 +12,7 @@ import { LineEditor } from './LineEditor.tsx';
 import {
   bodyOf,
   linesOf,
+  locateUnit,
   problemOfAll,
   problemsOfLines,
   readerOptions,
@@ -90,6 +91,7 @@ export function ListMode({
         units={parsed.units.length}
         body={body}
         // A list with problems may have the fields itself.
+        locate={(path) => locateUnit(path, list, parsed)}
         lacking={isEmpty || parsed.problems.length > 0 ? [] : lackingLabels(shared, own)}
         onSubmit={send}
       />
@@ -105,7 +107,11 @@ const helpText = ({ help }: ListShape, label: string | undefined): string =>
     ? help
     : `One ${label} or address per line, or cells of a spreadsheet. ${help}`;
 
-const emptySummary = 'Ctrl+Enter submits.';
+const emptySummary = (
+  <Text span inherit visibleFrom="sm">
+    Ctrl+Enter submits.
+  </Text>
+);
 
 /** Describes what was read: "3 units. Columns not used: note." */
 function summaryText({ units, problems, ignored }: ParsedList): string {

@@ -21,6 +21,8 @@ interface QuotePanelProps {
   body: string | FormData | null;
   /** Labels of the fields that a request without a body lacks, none by default. */
   lacking?: readonly string[];
+  /** Names the location of a problem of the body (default: its path). */
+  locate?: ((path: string) => string) | undefined;
 }
 
 /** Says when the cost appears: after which fields are filled in. */
@@ -34,10 +36,11 @@ const labelList = new Intl.ListFormat('en');
 const momentText = (at: Timestamp | undefined) => (at ? formatLocalTime(timestampDate(at)) : '');
 
 /** Shows what the current request would cost and when it could run, or its problems. */
-export function QuotePanel({ jobType, body, lacking = [] }: QuotePanelProps) {
+export function QuotePanel({ jobType, body, lacking = [], locate }: QuotePanelProps) {
   const { query, scheduleId } = useOptionTexts();
   const { quote, error } = useQuote(jobType, body, query);
-  if (error !== null) return <ErrorAlert error={error} title="This request would be refused" />;
+  if (error !== null)
+    return <ErrorAlert error={error} title="This request would be refused" locate={locate} />;
   const text = quote && describeQuote(quote, momentText);
   return (
     <Stack gap={4} flex="1 1 300px" aria-live="polite" role="status" aria-label="Quote">

@@ -35,6 +35,8 @@ interface SubmitBarProps {
   body: string | FormData | null;
   /** Labels of the fields that are not filled in rightly; none by default. */
   lacking?: readonly string[];
+  /** Names the location of a problem of the body, such as a line (default: its path). */
+  locate?: (path: string) => string;
   disabled?: boolean;
   /** Submits; without it the button submits its form. */
   onSubmit?: () => void;
@@ -49,6 +51,7 @@ export function SubmitBar({
   busy,
   body,
   lacking = [],
+  locate,
   disabled = false,
   onSubmit,
   children,
@@ -76,7 +79,7 @@ export function SubmitBar({
             options={query === null ? undefined : optionMessage(texts)}
           />
         )}
-        <QuotePanel jobType={jobType} body={body} lacking={lacking} />
+        <QuotePanel jobType={jobType} body={body} lacking={lacking} locate={locate} />
       </Group>
     </Stack>
   );

@@ -3,7 +3,7 @@ import { findJobType } from '../../../src/contract/job-types.ts';
 import { type Draft, emptyDraft, sharedTexts } from '../ui/request/draft.ts';
 import { readRequestShape } from '../ui/request/fields.ts';
 import { parseList } from '../ui/request/table.ts';
-import { bodyOf, linesOf, readerOptions } from './list-request.ts';
+import { bodyOf, linesOf, locateUnit, readerOptions } from './list-request.ts';
 
 const jobType = findJobType({ market: 'mkte', kind: 'pdp_bulk' })!;
 const shape = readRequestShape(jobType.method.input);
@@ -35,4 +35,14 @@ describe('linesOf()', () => {
     const units = ['https://a.example/1,2', 'https://a.example/2'];
     expect(linesOf(urls, urls.list!, { ...emptyDraft, units })).toBe(units.join('\n'));
   });
+});
+
+test('locateUnit() names the line of a unit', () => {
+  const parsed = parseList('\nB0GLN01001\n\nB0GLN01002\n', jobType, list, {
+    fills: { country: '' },
+    order: ['asin'],
+  });
+  expect(locateUnit('items.1.asin', list, parsed)).toBe('Line 4');
+  expect(locateUnit('items.2.asin', list, parsed)).toBe('items.2.asin');
+  expect(locateUnit('country', list, parsed)).toBe('country');
 });

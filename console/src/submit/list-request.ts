@@ -67,11 +67,22 @@ export const problemOfAll = (problems: Record<string, string>, list: ListShape, 
 export function problemsOfLines(
   problems: Record<string, string>,
   list: ListShape,
-  { lines }: ParsedList,
+  parsed: ParsedList,
 ): ListProblem[] {
   return Object.entries(problems).flatMap(([path, message]) => {
-    const [name, at] = path.split('.');
-    const line = lines[Number(at)];
-    return name === list.name && line !== undefined ? [{ line, message }] : [];
+    const line = lineOf(path, list, parsed);
+    return line === undefined ? [] : [{ line, message }];
   });
+}
+
+/** Names the line of a unit by the path of its field, such as "Line 3". Returns other paths. */
+export function locateUnit(path: string, list: ListShape, parsed: ParsedList): string {
+  const line = lineOf(path, list, parsed);
+  return line === undefined ? path : `Line ${line}`;
+}
+
+/** Returns the line of the unit with a field; undefined for a field of the whole request. */
+function lineOf(path: string, list: ListShape, { lines }: ParsedList): number | undefined {
+  const [name, at] = path.split('.');
+  return name === list.name ? lines[Number(at)] : undefined;
 }

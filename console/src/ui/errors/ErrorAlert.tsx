@@ -13,12 +13,15 @@ export function ErrorAlert({
   retry,
   title,
   isShownElsewhere = () => false,
+  locate = (path) => path,
 }: {
   error: unknown;
   retry?: () => unknown;
   title?: string;
   /** Returns whether the problem of a field is already shown at that field. */
   isShownElsewhere?: (path: string) => boolean;
+  /** Names the location of a field (default: its path). */
+  locate?: ((path: string) => string) | undefined;
 }) {
   const description = describeError(error);
   const problems = description.problems.filter(({ where }) => !isShownElsewhere(where));
@@ -32,7 +35,7 @@ export function ErrorAlert({
           <List size="sm">
             {problems.slice(0, maxProblems).map(({ where, message }) => (
               <List.Item key={`${where} ${message}`}>
-                {where === '' ? '' : `${where}: `}
+                {where === '' ? '' : `${locate(where)}: `}
                 {message}
               </List.Item>
             ))}
