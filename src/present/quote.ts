@@ -40,7 +40,7 @@ export function describeQuote(
 
 function durationText({ durationSeconds, durationIsMinimum }: Quote): string {
   const seconds = Number(durationSeconds);
-  if (seconds === 0 && !durationIsMinimum) return 'less than a second';
+  if (seconds === 0) return durationIsMinimum ? 'a second or more' : 'less than a second';
   return `${durationIsMinimum ? 'at least' : 'about'} ${formatDuration(seconds * 1000)}`;
 }
 

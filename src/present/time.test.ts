@@ -21,6 +21,8 @@ describe('formatRelativeTime()', () => {
 
 describe('formatDuration()', () => {
   test.each([
+    [0, '0 s'],
+    [70, 'less than 1 s'],
     [42_400, '42 s'],
     [60_000, '1 min'],
     [125_000, '2 min 5 s'],

@@ -35,9 +35,10 @@ export function formatRelativeTime(date: Date, nowMs: number): string {
   return seconds > 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** Formats a duration in at most two units: "1 h 5 min", "42 s". */
+/** Formats a duration in at most two units: "1 h 5 min", "42 s", "less than 1 s". */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds === 0 && ms > 0) return 'less than 1 s';
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60)

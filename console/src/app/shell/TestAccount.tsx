@@ -52,8 +52,7 @@ export function TestBanner() {
     >
       <Group justify="space-between" gap="xs">
         <Text size="sm">
-          <b>Test data.</b> Jobs read fake marketplaces and cost nothing.{' '}
-          {other === null && 'Sign in with a live key to see live data.'}
+          <b>Test data.</b> Jobs read fake marketplaces and cost nothing.
         </Text>
         {other !== null && (
           <Button size="compact-sm" variant="default" loading={changing} onClick={change}>
