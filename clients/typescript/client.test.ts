@@ -509,6 +509,12 @@ test.each(['gleaner', 'ftp://gleaner.test'])(
   },
 );
 
+test.each([undefined, '', ' \n'])('createGleanerClient() refuses the key %j', (apiKey) => {
+  const create = () =>
+    createGleanerClient({ url: 'http://gleaner.test', apiKey: apiKey as string });
+  expect(create).toThrow('The API key is missing');
+});
+
 test('the package exports every service of the contract but that of browser sessions', async () => {
   const exported = Object.values(await import('./index.ts'));
   const missing = services.filter((service) => !exported.includes(service as never));
@@ -524,6 +530,15 @@ describe('a request that spells a field in another way', () => {
     const call = gleaner.submit(MktaService.method.submitVariantSold, wrong as never);
     await expect(call).rejects.toThrow(TypeError);
     await expect(call).rejects.toThrow(`${field} is written ${meant} in `);
+  });
+
+  test('is refused for an object in place of JSON text', async () => {
+    const gleaner = await client(() => expect.unreachable('it was sent'));
+    const call = gleaner.call(ScheduleService.method.createSchedule, {
+      name: 'a',
+      request: { items: [] } as never,
+    });
+    await expect(call).rejects.toThrow('request takes a string. Pass JSON as text');
   });
 
   test('is not one of messages, of times, or of other members', async () => {

@@ -130,7 +130,7 @@ export interface GleanerClient {
   downloadAll(jobId: string, folder: string, options?: DownloadOptions): Promise<Downloaded[]>;
 }
 
-/** Creates a client. Throws a TypeError for an address that is not HTTP or HTTPS. */
+/** Creates a client. Throws a TypeError for an address that is not HTTP or HTTPS, or no key. */
 export function createGleanerClient(options: ClientOptions): GleanerClient {
   const base = baseOf(options.url);
   const clock = options.clock ?? platformClock;
@@ -141,7 +141,7 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
   });
   const retry = createRetry({ clock, maxAttempts: options.maxAttempts ?? 5, random });
   const rpc = createRpc(base, fetch);
-  const authorization = `Bearer ${options.apiKey}`;
+  const authorization = `Bearer ${keyOf(options.apiKey)}`;
   const own = optional(options.signal);
 
   const unary = async <I extends DescMessage, O extends DescMessage>(
@@ -253,6 +253,14 @@ function baseOf(url: string): string {
   if (href === undefined || (protocol !== 'http:' && protocol !== 'https:'))
     throw new TypeError(`${url} is not an HTTP or HTTPS address`);
   return href.replace(/[?#].*$/, '').replace(/\/+$/, '');
+}
+
+/** Returns an API key without surrounding white space, such as the line break of its file. */
+function keyOf(apiKey: string): string {
+  // A caller without types may pass an unset variable.
+  const key = (apiKey as string | undefined)?.trim();
+  if (!key) throw new TypeError('The API key is missing: pass it as apiKey');
+  return key;
 }
 
 const optional = (signal: AbortSignal | undefined): CallOptions =>

@@ -1,8 +1,9 @@
-import { type DescField, type DescMessage, isMessage } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, isMessage, ScalarType } from '@bufbuild/protobuf';
 
 /**
  * Throws a TypeError for a member of a request that spells the name of a field in another way, such
  * as the name of the REST API: the transport would leave it out, and the service ask for the field.
+ * So it does for an object in place of JSON text.
  */
 export function requireFieldNames(schema: DescMessage, request: unknown, path = ''): void {
   // Messages of the library's own definitions, such as Timestamp, also have other forms.
@@ -21,6 +22,9 @@ export function requireFieldNames(schema: DescMessage, request: unknown, path = 
 }
 
 function requireNamesBelow(field: DescField, value: unknown, location: string): void {
+  const isText = field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING;
+  if (isText && isRecord(value))
+    throw new TypeError(`${location} takes a string. Pass JSON as text: JSON.stringify(…)`);
   if (field.fieldKind === 'message') requireFieldNames(field.message, value, location);
   if (field.fieldKind !== 'list' || field.listKind !== 'message' || !Array.isArray(value)) return;
   for (const [index, element] of value.entries())

@@ -79,7 +79,7 @@ class Client:
         if max_attempts < 1:
             raise ValueError(f"max_attempts: {max_attempts} is less than 1")
         self.url = url.rstrip("/")
-        self._api_key = api_key
+        self._api_key = _key_of(api_key)
         self._timeout = timeout
         self._max_attempts = max_attempts
         self._opener = urllib.request.build_opener(_Redirects)
@@ -299,8 +299,7 @@ class Client:
             request = urllib.request.Request(url, data=data, headers=headers, method=verb)
             try:
                 response = self._opener.open(request, timeout=self._timeout + _WAIT_SECONDS)
-                warning = response.headers.get("X-Gleaner-Warning")
-                if warning is not None:
+                for warning in _warnings_of(response.headers):
                     warnings.warn(warning, stacklevel=4)
                 return response if receive is None else receive(response)
             except urllib.error.HTTPError as error:
@@ -330,6 +329,26 @@ def _encode(body: Any) -> Tuple[bytes, str]:
         form += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{filename}\r\n\r\n'.encode()
         form += (value if is_file else _text(value).encode()) + b"\r\n"
     return form + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+
+
+def _key_of(api_key: Optional[str]) -> str:
+    """Returns an API key without surrounding white space, such as the line break of its file."""
+    key = (api_key or "").strip()
+    if not key:
+        raise ValueError("The API key is missing: pass it as api_key")
+    if not key.isascii() or not key.isprintable():
+        raise ValueError("The API key contains other characters than a key has")
+    return key
+
+
+def _warnings_of(headers: Any) -> List[str]:
+    """Returns the warnings of a response: of the service, and of fields that had no effect."""
+    warning = headers.get("X-Gleaner-Warning")
+    ignored = headers.get("X-Ignored-Fields")
+    found = [] if warning is None else [warning]
+    if ignored is not None:
+        found.append(f"The service does not know these fields, and ignored them: {urllib.parse.unquote(ignored)}")
+    return found
 
 
 def _path_of(operation_id: str, given: Dict[str, Any]) -> Dict[str, Any]:

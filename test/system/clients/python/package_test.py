@@ -99,7 +99,15 @@ assert "has no enabled webhook" in str(caught[0].message), caught
 client.call("deleteRule", rule_id=rule["rule_id"])
 assert "needs job_id" in str(fails(lambda: client.call("getJob"), TypeError))
 assert "query={'status': …}" in str(fails(lambda: client.call("listJobs", status="COMPLETED"), TypeError))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    client.call("listJobs", query={"page": 2})
+assert "ignored them: page" in str(caught[0].message), caught
 fails(lambda: Client("ftp://x", "k"), ValueError)
+for missing in (None, "", " \n"):
+    assert "API key is missing" in str(fails(lambda: Client(client.url, missing), ValueError))
+assert Client(client.url, os.environ["GLEANER_API_KEY"] + "\n").call("getAccount")
+assert "gl_" not in str(fails(lambda: Client(client.url, "gl_1\ngl_2"), ValueError))
 assert Client(client.url + "/v1/", os.environ["GLEANER_API_KEY"]).job(submitted.job_id)["ended"]
 
 
