@@ -1,10 +1,27 @@
-import { Command } from 'commander';
+import { Command, type ParseOptionsResult } from 'commander';
 import { questionOf, suggest } from '../contract/suggest.ts';
 
 /** A command that answers an unknown subcommand with those that could be meant. */
 export class GroupCommand extends Command {
   override createCommand(name?: string): GroupCommand {
     return new GroupCommand(name);
+  }
+
+  /** Refuses an option as the value of the one before it, which commander would take. */
+  override parseOptions(args: string[]): ParseOptionsResult {
+    for (const [at, arg] of args.entries()) {
+      if (arg === '--') break;
+      const next = args[at + 1];
+      const option = this.options.find(({ short, long }) => arg === short || arg === long);
+      if (option?.required && next !== undefined && this.#isLongOption(next))
+        this.error(`error: '${option.flags}' lacks its value: ${next} is another option`);
+    }
+    return super.parseOptions(args);
+  }
+
+  #isLongOption(arg: string): boolean {
+    const [name] = arg.split('=');
+    return this.options.some(({ long }) => long === name);
   }
 
   /** Called by commander, which would compare the names of this command's subcommands only. */

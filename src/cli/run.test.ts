@@ -46,6 +46,11 @@ describe('runCli()', () => {
       '',
       "gleaner: unknown option '--nope'\n",
     ]);
+    expect(await run(['job', 'submit', 'mkte', 'pdp_bulk', '--name', '--track', 'a'])).toEqual([
+      2,
+      '',
+      "gleaner: '--name <value>' lacks its value: --track is another option\n",
+    ]);
     expect(await run(['job', 'help', 'wait'])).toEqual([
       0,
       expect.stringContaining('Usage: gleaner job wait'),

@@ -99,9 +99,10 @@ export function tableOf(
     );
   if (isJson && format !== undefined && !format.startsWith('json'))
     throw new UsageError(`--json cannot be combined with the format ${format}`);
-  if (only !== '' && only !== 'changed') throw new UsageError(`--only: "${only}" is not changed`);
+  if (only !== '' && only !== 'changed')
+    throw new UsageError(`--only takes changed, not "${only}"`);
   if (columns !== '' && columns !== 'standard')
-    throw new UsageError(`--columns: "${columns}" is not standard`);
+    throw new UsageError(`--columns takes standard, not "${columns}"`);
   const isSelection = filter.length > 0 || search !== '' || sort !== '' || columns !== '';
   const chosen = (format ?? (isSelection ? 'jsonl' : '')) as TableFormat | '';
   return {

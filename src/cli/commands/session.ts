@@ -111,7 +111,7 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
     settings,
     signal,
     get client() {
-      if (key.value === null)
+      if (!key.value)
         throw new UsageError(
           `No ${what} configured for ${url.value}. ` +
             `Pass --key, set ${variable}, or run \`gleaner config set\`.`,
@@ -133,6 +133,10 @@ export function openSession(io: Io, options: CommonOptions, access: Access): Com
       // Every response of the API has the id of its request.
       if (error.status === 404 && error.requestId === undefined) {
         const detail = `${url.value} is not the address of Gleaner's API: ${error.detail}`;
+        return Object.assign(error, { detail });
+      }
+      if (error.status === 0 && url.from === 'flag') {
+        const detail = `${error.detail}. --url is the address of the service`;
         return Object.assign(error, { detail });
       }
       if (![401, 403].includes(error.status)) return error;
