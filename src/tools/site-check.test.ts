@@ -55,6 +55,23 @@ describe('checkSite()', () => {
     expect(said()).toMatch(/^Missing \d+ of 26 listed fields: gtin, mpn, category, list_price/m);
   });
 
+  test('reads the first page of a listing', async () => {
+    const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
+    const options = { page: 'search' as const };
+    expect(await checkSite(config, file, `${shop}/c/mugs-30`, say, options)).toBe(true);
+    expect(said()).toMatch(/^\d+ entries on the first page; the first one:$/m);
+    expect(said()).not.toContain('Sources:');
+  });
+
+  test('says how to check a listing, and what to declare for one that it cannot read', async () => {
+    const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
+    expect(await checkSite(config, file, `${shop}/c/mugs-30`, say)).toBe(false);
+    expect(said()).toContain('Check a listing with --listing.');
+    const options = { page: 'search' as const };
+    expect(await checkSite(config, file, `${shop}/p/10001`, say, options)).toBe(false);
+    expect(said()).toContain('Declare "listing"');
+  });
+
   test('reports a page without a product', async () => {
     const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
     expect(await checkSite(config, file, `${shop}/p/10800`, say)).toBe(false);

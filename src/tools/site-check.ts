@@ -25,17 +25,24 @@ import { readTargets, type Say } from './page.ts';
 /** Returns the page of a declared site. Throws `invalid` if none has its host. */
 const pageOf = (address: string) => targetOf('sites', 'product', address);
 
+/** Options for checkSite(). */
+export interface SiteCheckOptions {
+  /** Whether the page is a product page, or the first page of a listing (default: product). */
+  page?: 'product' | 'search';
+  clock?: Clock;
+}
+
 /**
- * Reads a product page with the declarations of a file, as a job does. Prints the record, the
- * missing fields, and the source of each field, or the fault of the unit. Returns false for a
- * fault. Throws a ConfigError for a broken file, with the line and column of each problem.
+ * Reads a page with the declarations of a file, as a job does. Prints the record, the missing
+ * fields, and the source of each field of a product page, or the fault of the unit. Returns false
+ * for a fault. Throws a ConfigError for a broken file, with the line and column of each problem.
  */
 export async function checkSite(
   config: Config,
   file: string,
   address: string,
   say: Say,
-  clock: Clock = systemClock,
+  { page: pageName = 'product', clock = systemClock }: SiteCheckOptions = {},
 ): Promise<boolean> {
   declaredSites.use(readSiteFiles(file));
   const url = URL.parse(address);
@@ -45,15 +52,16 @@ export async function checkSite(
       `${file} declares no shop with the host ${url.host}: add it to "hosts" of a shop`,
       'value_error',
     );
-  const target = pageOf(address);
+  const target = targetOf('sites', pageName, address);
   const [page] = (await readTargets(config, [target], say, clock)) as [FetchedReading];
   const { fault, main } = page;
   if (main) say(`${main.response.status} ${main.response.url}, ${main.response.body.length} bytes`);
   readingLines(target, page).forEach(say);
   if (main?.response.isPending) say(pendingLine);
-  const remedy = remedies[fault?.code ?? ''];
+  const remedy = remedies[pageName][fault?.code ?? ''];
   if (remedy !== undefined) say(remedy);
   if (fault !== null || main === null) return false;
+  if (pageName === 'search') return true;
   const { from, contradictions } = readProduct(main.response, target.input, target.region);
   const width = Math.max(...Object.keys(from).map((name) => name.length));
   say('Sources:');
@@ -62,14 +70,22 @@ export async function checkSite(
   return true;
 }
 
-/** What to do about faults that the owner of a declaration can avoid. */
-const remedies: Readonly<Record<string, string>> = {
-  address_refused:
-    'To read shops in a private network, set {"sites": ' +
-    '{"allow_private": true}} in the file of GLEANER_ORIGINS.',
-  page_unreadable:
-    'To find where the page states its product, ' +
-    'pass two product pages of the shop to `gleaner site learn`.',
+const allowPrivate =
+  'To read shops in a private network, set {"sites": ' +
+  '{"allow_private": true}} in the file of GLEANER_ORIGINS.';
+
+/** What to do about faults of a page that the owner of a declaration can avoid. */
+const remedies: Readonly<Record<'product' | 'search', Readonly<Record<string, string>>>> = {
+  product: {
+    address_refused: allowPrivate,
+    page_unreadable:
+      'To find where the page states its product, pass two product pages of the shop to ' +
+      '`gleaner site learn`. Check a listing with --listing.',
+  },
+  search: {
+    address_refused: allowPrivate,
+    page_unreadable: 'Declare "listing" with the selector of its items (docs/sites.md#listings).',
+  },
 };
 
 const pendingLine =

@@ -53,10 +53,12 @@ function addSiteCommands(program: Command): void {
     .command('check <file> <url>')
     .description(
       'Read a product page with the declarations of a file, and show where each field comes from',
-    );
-  onRun(check, async (io, _options: object, file, url) => {
+    )
+    .option('--listing', 'read the first page of a category or a search instead');
+  onRun(check, async (io, { listing }: { listing?: true }, file, url) => {
     const { checkSite } = await import('../../tools/site-check.ts');
-    return (await checkSite(io.config(), io.path(file), url, io.say)) ? 0 : 1;
+    const page = listing ? 'search' : 'product';
+    return (await checkSite(io.config(), io.path(file), url, io.say, { page })) ? 0 : 1;
   });
   const learn = site
     .command('learn <url...>')
