@@ -389,7 +389,11 @@ describe('requestReader()', () => {
     const problem = { loc: ['header', 'prefer'], type: 'value_error', msg: 'wrong' };
     expect(read({ ...parts, json: '[]', problems: [problem] }, []).problems).toEqual([
       problem,
-      { loc: ['body'], type: 'model_attributes_type', msg: 'Input should be an object' },
+      {
+        loc: ['body'],
+        type: 'model_attributes_type',
+        msg: 'Input should be an object. Send {"lines": […]} in place of the list',
+      },
     ]);
   });
 });

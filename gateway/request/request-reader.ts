@@ -200,7 +200,7 @@ function jsonReader(
   if (fields.length === 0 && queryOnly.length === 0) return undefined;
   const isRequiredBody = fields.some(isRequired);
   const readMembers = fields.length === 0 ? ignoreMembers : membersReader(fields);
-  const readObject = objectReader(readMembers, queryOnly);
+  const readObject = objectReader(readMembers, queryOnly, listHint(fields));
   const readValue = readerOf(endpoint, fields, readObject);
   return (text, parse, message, state) => {
     within(state, ['body'], () => {
@@ -232,10 +232,23 @@ const ignoreMembers: ReadMembers = (input, _message, state) => {
   for (const name of Object.keys(input)) ignoreField(state, name);
 };
 
+/** Returns what to send in place of a list: an object with the only list that is required. */
+function listHint(fields: readonly DescField[]): string {
+  const lists = fields.filter((field) => field.fieldKind === 'list' && isRequired(field));
+  return lists.length === 1 ? `. Send {"${restName(lists[0]!)}": […]} in place of the list` : '';
+}
+
 /** Creates the reader of a body that is an object of fields. */
-function objectReader(readMembers: ReadMembers, queryOnly: readonly string[]): ReadValueInto {
+function objectReader(
+  readMembers: ReadMembers,
+  queryOnly: readonly string[],
+  hintForList: string,
+): ReadValueInto {
   return (value, message, state) => {
-    if (!isMembers(value)) return void refuse(state, problemText.notObject());
+    if (!isMembers(value)) {
+      const hint = Array.isArray(value) ? hintForList : '';
+      return void refuse(state, problemText.notObject(hint));
+    }
     readMembers(value, message, state);
     // False is what an absent option means.
     refuseQueryOnly(queryOnly, (name) => (value[name] ?? false) !== false, state);

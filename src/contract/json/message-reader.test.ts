@@ -1,5 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
+import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { SubmitGetPcRequestSchema } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { PdpItemSchema } from '../../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import { messageReader } from './message-reader.ts';
@@ -22,6 +23,16 @@ describe('messageReader() says what to send', () => {
     expect(problemsOf(PdpItemSchema, address)).toEqual([`: Input should be an object. ${toSend}`]);
     expect(problemsOf(PdpItemSchema, { note: 'B0GLN00001', country: 'de' })).toEqual([
       'asin: Field required',
+    ]);
+  });
+
+  test('in place of a value that is not a string', () => {
+    const options = { track: true, max_age: 6, deliver_to: ['a'], hold: {} };
+    expect(problemsOf(SubmitOptionsSchema, options)).toEqual([
+      'track: Input should be a valid string, such as "true", not true',
+      'deliver_to: Input should be a valid string, not a list',
+      'hold: Input should be a valid string',
+      'max_age: Input should be a valid string, such as "6", not 6',
     ]);
   });
 

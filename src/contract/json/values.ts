@@ -2,7 +2,7 @@ import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import { base64Decode } from '@bufbuild/protobuf/wire';
 import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { Fault, fieldPath, type Problem } from '../fault.ts';
-import { maxProblems, problemText, quote } from '../problem-texts.ts';
+import { maxProblems, type ProblemText, problemText, quote } from '../problem-texts.ts';
 
 /** State of reading one request. */
 export interface ReadState {
@@ -220,8 +220,17 @@ export function enumReader(schema: DescEnum): ReadValue {
   };
 }
 
+/** Returns the problem of a value that is not a string, with the string to send for a plain one. */
+function notString(value: unknown): ProblemText {
+  const plain = value instanceof NumberLiteral ? value.value : value;
+  const { type: name, msg } = type.string;
+  if (Array.isArray(plain)) return { type: name, msg: `${msg}, not a list` };
+  if (typeof plain !== 'number' && typeof plain !== 'boolean') return type.string;
+  return { type: name, msg: `${msg}, such as "${plain}", not ${plain}` };
+}
+
 const readString: ReadValue = (value, state) => {
-  if (typeof value !== 'string') return refuse(state, type.string);
+  if (typeof value !== 'string') return refuse(state, notString(value));
   return value.isWellFormed() ? value : refuse(state, type.unicode);
 };
 
