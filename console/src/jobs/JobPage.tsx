@@ -56,7 +56,7 @@ function Notices({ job }: { job: Job }) {
       {job.ended && job.success > 0 && job.rereadOf === '' && <Fill job={job} />}
       {job.hold && <Hold jobId={job.jobId} hold={job.hold} />}
       {job.reason !== '' && (
-        <Alert color="gray" icon={<IconMessage />} title="Message from the operators">
+        <Alert color="gray" icon={<IconMessage />} title="Reason">
           {job.reason}
         </Alert>
       )}

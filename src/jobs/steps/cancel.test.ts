@@ -88,6 +88,15 @@ describe('cancelling a job that awaits approval', () => {
 });
 
 describe('cancelling a running job', () => {
+  test.each([
+    ['Cancelled by its owner.', owner],
+    ['Cancelled by an operator.', { operatorId, reason: '' }],
+  ])('stops it with the reason: %s', async (reason, by) => {
+    const jobId = await submitted(2);
+    await approve(fixture.context, jobId, operatorId);
+    expect(await cancel(fixture.context, jobId, by)).toMatchObject({ state: 'terminated', reason });
+  });
+
   test('keeps and charges finished units, and stops and refunds the rest once', async () => {
     const jobId = await submitted(120);
     await approve(fixture.context, jobId, operatorId);

@@ -164,12 +164,13 @@ describe('approval', () => {
 
 test.each([
   ['Too dear.', 'The job was rejected. Too dear.'],
-  ['', 'The job was rejected.'],
+  ['', 'The job was rejected. The operator gave no reason.'],
 ])('rejection with the reason "%s" fails every unit with it', async (reason, message) => {
   const userId = await fixture.createUser(100);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
   const job = await reject(fixture.context, jobId, operatorId, reason);
-  expect(job).toMatchObject({ state: 'rejected', decidedBy: operatorId, reason });
+  expect(job).toMatchObject({ state: 'rejected', decidedBy: operatorId });
+  expect(message).toBe(`The job was rejected. ${job.reason}`);
   const [batch] = await Array.fromAsync(fixture.context.store.batches.read(jobId));
   expect(Object.values(batch!.outcomes)).toEqual([{ status: 'FAILED', code: 'rejected', message }]);
 });

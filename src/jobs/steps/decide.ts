@@ -58,8 +58,8 @@ export async function finishApproval(context: JobContext, job: Job): Promise<Job
 }
 
 /**
- * Rejects a job that awaits approval and refunds its charge in full. Throws `not_found`,
- * `conflict`.
+ * Rejects a job that awaits approval and refunds its charge in full. An empty reason is replaced:
+ * it is shown to the owner. Throws `not_found`, `conflict`.
  */
 export async function reject(
   context: JobContext,
@@ -70,7 +70,7 @@ export async function reject(
   const { store, clock } = context;
   const job = await store.jobs.move(jobId, ['awaiting_approval'], 'rejecting', clock.now(), {
     decidedBy: operatorId,
-    reason,
+    reason: reason || 'The operator gave no reason.',
   });
   if (job === null) throw await notAwaiting(context, jobId);
   context.log.info({ jobId, operatorId, reason }, 'job rejected');
@@ -106,7 +106,7 @@ async function decisionOf({ store }: JobContext, { id }: Job) {
 export interface Canceller {
   /** Null for the owner of the job. */
   operatorId: string | null;
-  /** Shown to the owner. */
+  /** Shown to the owner. Empty for the default, which says who cancelled the job. */
   reason: string;
 }
 
@@ -124,13 +124,17 @@ export async function cancel(
   jobId: string,
   canceller: Canceller,
 ): Promise<Job> {
+  const cancelledBy =
+    canceller.operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.';
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const job = await context.store.jobs.get(jobId);
     let cancelled: Job | null;
+    // An approval may have given a reason before.
+    const reason = canceller.reason || job?.reason || cancelledBy;
     if (job?.state === 'awaiting_approval')
-      cancelled = await cancelWaiting(context, jobId, canceller);
+      cancelled = await cancelWaiting(context, jobId, { ...canceller, reason });
     else if (job !== null && runningStates.includes(job.state))
-      cancelled = await stopRunning(context, jobId, canceller.reason);
+      cancelled = await stopRunning(context, jobId, reason);
     else throw notStoppable(jobId, job);
     if (cancelled !== null) return cancelled;
   }
@@ -143,9 +147,8 @@ async function cancelWaiting(
   jobId: string,
   { operatorId, reason }: Canceller,
 ): Promise<Job | null> {
-  const cancelledBy = operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.';
   try {
-    return await reject(context, jobId, operatorId, reason || cancelledBy);
+    return await reject(context, jobId, operatorId, reason);
   } catch (error) {
     if (Fault.from(error).code !== 'conflict') throw error;
     return null;
