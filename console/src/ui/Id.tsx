@@ -10,10 +10,10 @@ interface IdProps extends AnchorProps {
   name?: string | undefined;
 }
 
-/** Id as a link to its page. */
+/** Id as a link to its page, whose title has the whole id: names need not be unique. */
 export function Id({ of, value, name, ...props }: IdProps) {
   return (
-    <TextLink to={`/${of}/${value}`} {...props}>
+    <TextLink to={`/${of}/${value}`} title={value} {...props}>
       {name || shortId(value)}
     </TextLink>
   );

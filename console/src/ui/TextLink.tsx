@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 export interface TextLinkProps extends AnchorProps {
   /** Path of the page. */
   to: string;
+  title?: string;
   children: ReactNode;
 }
 

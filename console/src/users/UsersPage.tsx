@@ -1,11 +1,11 @@
-import { TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useNavigate } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { formatCount } from '../../../src/present/text.ts';
+import { formatCount, shortId } from '../../../src/present/text.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { fieldErrors } from '../ui/errors/describe.ts';
@@ -24,9 +24,14 @@ const columns: ListColumn<Account>[] = [
   {
     title: 'Name',
     cell: ({ id, name }) => (
-      <TextLink to={`/users/${id}`} fw={500}>
-        {name}
-      </TextLink>
+      <>
+        <TextLink to={`/users/${id}`} fw={500}>
+          {name}
+        </TextLink>{' '}
+        <Text span size="xs" c="dimmed">
+          {shortId(id)}
+        </Text>
+      </>
     ),
     sortBy: ({ name }) => name,
   },
