@@ -23,12 +23,33 @@ export function suggest(name: string, names: Iterable<string>): string | undefin
 }
 
 /**
- * Returns the question " Did you mean …?", with a leading space, or '' if no known name is close.
+ * Returns the question " Did you mean …?", with a leading space, or '' if no known name is close
+ * and none has all words of the name.
  */
 export function didYouMean(name: string, names: Iterable<string>): string {
-  const suggestion = suggest(name, names);
+  const knownNames = [...names];
+  const named = namedChoice(name, knownNames);
+  const longerNames = named === undefined ? namesWithWordsOf(name, knownNames) : [];
+  if (longerNames.length > 0) return ` ${questionOf(longerNames)}`;
+  const suggestion = named ?? suggest(name, knownNames);
   return suggestion === undefined ? '' : ` ${questionOf([suggestion])}`;
 }
+
+/** Maximum names that a question lists. */
+const maxQuestionNames = 4;
+
+/** Returns the names with all words of a shorter one, or none if they are too many. */
+function namesWithWordsOf(name: string, names: readonly string[]): string[] {
+  const words = wordsOf(name.slice(0, maxLength));
+  const longerNames = names.filter((candidate) => {
+    const candidateWords = wordsOf(candidate);
+    if (candidateWords.length <= words.length) return false;
+    return words.every((word) => candidateWords.includes(word));
+  });
+  return words.length > 0 && longerNames.length <= maxQuestionNames ? longerNames : [];
+}
+
+const wordsOf = (name: string): string[] => name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 
 const alternatives = new Intl.ListFormat('en', { type: 'disjunction' });
 

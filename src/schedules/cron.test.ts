@@ -95,7 +95,7 @@ describe('problemOfCron()', () => {
   });
 
   test('refuses an expression without a time', () => {
-    expect(problemOfCron('0 0 30 2 *')).toBe('"0 0 30 2 *" has no time');
+    expect(problemOfCron('0 0 30 2 *')).toBe('"0 0 30 2 *" never occurs');
   });
 });
 

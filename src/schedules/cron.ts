@@ -26,7 +26,7 @@ export function problemOfCron(cron: string): string | null {
   if ((fields.length !== cronFields.length && !isNickname) || cron.includes('?'))
     return `${expected}, not ${quote(cron)}`;
   try {
-    if (open(cron, 'UTC').nextRun(new Date()) === null) return `${quote(cron)} has no time`;
+    if (open(cron, 'UTC').nextRun(new Date()) === null) return `${quote(cron)} never occurs`;
     return null;
   } catch {
     return `${expected}, not ${quote(cron)}${invalidFieldText(fields)}`;

@@ -71,6 +71,10 @@ describe('createSchedule()', () => {
 
   test.each<[Partial<NewSchedule>, string]>([
     [{ market: 'mktz' }, 'body.market: Input should be one of mkta, not "mktz"'],
+    [
+      { market: 'shopee' },
+      'body.market: Input should be one of mkta, not "shopee". Did you mean mkta?',
+    ],
     [{ kind: 'nope' }, 'body.kind: Input should be one of '],
     [{ cron: '* * * * * *' }, 'body.cron: Input should be a cron expression of five fields'],
     [{ timeZone: 'Mars' }, 'body.time_zone: Input should be an IANA time zone'],

@@ -3,6 +3,7 @@ import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
 import { quote } from '../contract/problem-texts.ts';
 import { readRequestText } from '../contract/request-text.ts';
+import { didYouMean } from '../contract/suggest.ts';
 import type { JobMethod, JobTypes, ResolvedJobType } from '../jobs/job-types.ts';
 
 /** Maximum bytes of a schedule's request. */
@@ -35,7 +36,9 @@ const marketOf = ({ market }: SubmitMethod) => market.name;
 const kindOf = ({ jobType }: SubmitMethod) => jobType.kind.name;
 
 function notOneOf(field: string, value: string, choices: readonly string[]): Fault {
-  const msg = `Input should be one of ${choices.join(', ')}, not ${quote(value)}`;
+  const expected = `Input should be one of ${choices.join(', ')}, not ${quote(value)}`;
+  const question = didYouMean(value, choices);
+  const msg = question === '' ? expected : `${expected}.${question}`;
   return Fault.invalid(['body', field], msg, 'enum');
 }
 

@@ -151,6 +151,7 @@ function Result({ job: { jobId, outcome } }: { job: SubmittedJob }) {
   if (outcome?.record === undefined) {
     const { message = '', code = '', refunded = 0, status } = outcome ?? {};
     const reason = message === '' ? `The job is ${status}.` : `${message} (${code}).`;
+    const refundText = refunded > 0 ? ` ${counted(refunded, 'credit')} refunded.` : '';
     return (
       <Alert
         role="alert"
@@ -158,9 +159,7 @@ function Result({ job: { jobId, outcome } }: { job: SubmittedJob }) {
         title={outcome ? 'No record' : 'Still running'}
       >
         <Text size="sm">
-          {outcome
-            ? `${reason} ${counted(refunded, 'credit')} refunded.`
-            : 'The job page shows its record.'}
+          {outcome ? `${reason}${refundText}` : 'The job page shows its record.'}
         </Text>
         {link}
       </Alert>
