@@ -316,7 +316,7 @@ describe('cancel', () => {
       expect(job).toMatchObject({ status: 'terminated', ended: true, total: 1_500 });
       expect(job.success + job.failed).toBe(1_500);
       expect(job.refunded).toBe(job.failed * 8);
-      expect(job.reason).toBe(by === 'owner' ? '' : 'Not now.');
+      expect(job.reason).toBe(by === 'owner' ? 'Cancelled by its owner.' : 'Not now.');
     }
   });
 });
