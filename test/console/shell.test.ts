@@ -97,16 +97,18 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
       .locator('::-p-xpath(//button[contains(., "Findable Ltd") and not(contains(., "awaiting"))])')
       .wait();
     await waitForText(page, 'Variant sold on Shopee');
+    // The results follow the text after a moment, and a click may hit another one as long as they
+    // move.
+    const waitForFirst = (text: string) =>
+      page.waitForFunction(
+        `document.querySelector('.mantine-Spotlight-action').innerText.includes('${text}')`,
+      );
     await search(jobId);
-    await waitForText(page, `Findable Ltd · ${jobId.slice(0, 8)}`);
+    await waitForFirst(`Findable Ltd · ${jobId.slice(0, 8)}`);
     await page.locator(`::-p-xpath(//button[contains(., "${jobId.slice(0, 8)}")])`).click();
     await page.waitForFunction(`location.pathname.endsWith(${JSON.stringify(jobId)})`);
     await search('queues');
-    // The results follow the text after a moment, and a click may hit another one as long as they
-    // move.
-    await page.waitForFunction(
-      `document.querySelector('.mantine-Spotlight-action').innerText === 'Queues and workers'`,
-    );
+    await waitForFirst('Queues and workers');
     await click(page, 'button', 'Queues and workers');
     await page.waitForFunction(`location.pathname.endsWith('/work')`);
   });
