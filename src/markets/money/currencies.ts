@@ -100,6 +100,7 @@ const signs: ReadonlyMap<string, CurrencySign> = new Map([
   ['ج.م', one('EGP')],
   ['LE', one('EGP')],
   ['د.ك', one('KWD')],
+  ['﷼', { currencies: [...riyals.currencies, 'IRR'], isShared: true }],
 ]);
 
 /** Words that stand for currencies, in lower case. */
@@ -138,6 +139,11 @@ const currencyWords: ReadonlyMap<string, CurrencySign> = new Map([
   ['php', one('PHP')],
   ['บาท', one('THB')],
   ['dhs', one('AED')],
+  ['dh', dirhams],
+  ['bs', { currencies: ['VES', 'BOB'], isShared: true }],
+  ['gs', one('PYG')],
+  ['ksh', one('KES')],
+  ['ден', one('MKD')],
   ['درهم', dirhams],
   ['ريال', riyals],
   ['جنيه', pounds],

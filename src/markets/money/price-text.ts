@@ -66,21 +66,27 @@ const plusDelivery = anyOf(
  * sign.
  */
 function plainSpelling(text: string): string {
-  return text
-    .trim()
-    .replace(/[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
-    .replace(/[！-～]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
-    .replace(/[٠-٩۰-۹०-९০-৯๐-๙]/g, asciiDigit)
-    .replaceAll('٫', '.')
-    .replaceAll('٬', ',')
-    .replaceAll('￥', '¥')
-    .replace(/(?<!\p{L})L\.E(?!\p{L})\.?/gu, 'LE')
-    .replace(/(?<=\p{L})[.](?=\d)/gu, '. ')
-    .replace(/(?<=\d)(?<point>[.,])\s?[-–—]{1,2}(?!\s?\d)/g, '$<point>00')
-    .replace(/(?<=\d):[-–—](?!\s?\d)/g, ',00')
-    .replace(/(?<=\d)\/-(?!\S)/g, '')
-    .replace(taxRate, '')
-    .replace(plusDelivery, '');
+  return (
+    text
+      .trim()
+      .replace(/[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
+      .replace(/[！-～]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
+      .replace(/[٠-٩۰-۹०-९০-৯๐-๙]/g, asciiDigit)
+      .replaceAll('٫', '.')
+      .replaceAll('٬', ',')
+      .replaceAll('￥', '¥')
+      .replace(/(?<!\p{L})L\.E(?!\p{L})\.?/gu, 'LE')
+      .replace(/(?<!\p{L})S\/\.?\s?(?=\d)/gu, 'PEN ')
+      .replace(/(?<!\p{L})RD\$\s?(?=\d)/gu, 'DOP ')
+      // Not the size of a tyre: "R17".
+      .replace(/(?<![\p{L}\d])R\s?(?=\d{1,3}(?:[ ,]?\d{3})*[.,]\d\d(?!\d))/gu, 'ZAR ')
+      .replace(/(?<=\p{L})[.](?=\d)/gu, '. ')
+      .replace(/(?<=\d)(?<point>[.,])\s?[-–—]{1,2}(?!\s?\d)/g, '$<point>00')
+      .replace(/(?<=\d):[-–—](?!\s?\d)/g, ',00')
+      .replace(/(?<=\d)\/-(?!\S)/g, '')
+      .replace(taxRate, '')
+      .replace(plusDelivery, '')
+  );
 }
 
 /** Splits a text into tokens. Empty for a text that is too long to be a price. */

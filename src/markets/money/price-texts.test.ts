@@ -8,6 +8,22 @@ import { datumAmount, datumAmounts, shownAmount, shownPrice } from './money.ts';
 /** A text or the markup of a price, the shop's currency, and the price that it shows. */
 type Row = readonly [text: string, currency: string | null, amount: number | null];
 
+const localSigns: readonly Row[] = [
+  ['S/ 1,234.50', 'PEN', 1234.5],
+  ['S/49.90', null, 49.9],
+  ['S/. 49.90', 'PEN', 49.9],
+  ['RD$1,234.50', 'DOP', 1234.5],
+  ['Bs. 1.234,50', 'BOB', 1234.5],
+  ['Gs. 125.000', 'PYG', 125_000],
+  ['KSh 1,234', 'KES', 1234],
+  ['R1,234.50', 'ZAR', 1234.5],
+  ['R 1 234.50', 'ZAR', 1234.5],
+  ['R17', 'EUR', null],
+  ['1.234,50 ден', 'MKD', 1234.5],
+  ['1.234,50 DH', 'MAD', 1234.5],
+  ['﷼ 1,234.50', 'SAR', 1234.5],
+];
+
 const unitedStates: readonly Row[] = [
   ['$54.85', 'USD', 54.85],
   ['$ 54.85', 'USD', 54.85],
@@ -560,6 +576,7 @@ const otherCountries: readonly Row[] = [
 ];
 
 const rows: readonly Row[] = [
+  ...localSigns,
   ...unitedStates,
   ...dollars,
   ...unitedKingdom,
