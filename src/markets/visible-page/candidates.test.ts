@@ -73,6 +73,17 @@ describe('a page without structured data', () => {
     },
   );
 
+  test('has no price if it is that of the dearest of a set', () => {
+    const set = '<p>From <b>€ 12,50</b> to <b>€ 15,00</b></p>';
+    expect(read(page(set + button))?.price ?? null).toBeNull();
+  });
+
+  test('has the only price although it is named as an old one, unless another one is hidden', () => {
+    const old = '<p class="old-price">€ 20,00</p>';
+    expect(read(page(old + button))).toMatchObject({ price: 20 });
+    expect(read(page(`${old}<a href="#">Click for price</a>${button}`))?.price ?? null).toBeNull();
+  });
+
   test.each([
     ['two prices could be meant', `<p>€ 12,50</p><p>€ 14,00</p>${button}`],
     [

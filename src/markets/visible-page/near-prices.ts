@@ -1,6 +1,7 @@
 import type { Element } from '../html/html.ts';
 import { upwards } from '../html/visible-text.ts';
 import { firstFrom } from './positions.ts';
+import { hiddenPriceWords } from './price-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 import type { TextPosition, VisiblePrice, VisiblePrices } from './visible-price.ts';
 
@@ -13,6 +14,9 @@ export interface NearPrices {
   /** Number of texts like prices in it, also of those whose amount cannot be read. */
   textCount: number;
 }
+
+/** Maximum characters of a text about a hidden price. */
+const maxHiddenText = 60;
 
 const amountsOf = (prices: readonly VisiblePrice[]) => new Set(prices.map(({ amount }) => amount));
 
@@ -67,7 +71,8 @@ export function pricesNear(
 
 /**
  * Returns the price that has the name of an old one if it is the only one in the element with the
- * heading and the control: a price that was needs another one that is.
+ * heading and the control: a price that was needs another one that is. Null if the page says that
+ * it hides that one.
  */
 export function onlyOldPrice(
   control: Element,
@@ -82,7 +87,10 @@ export function onlyOldPrice(
       placesIn<TextPosition>(outer, places, page),
     );
     const old = placesIn(outer, oldPrices, page);
-    return beside.length === 0 && amountsOf(old).size === 1 ? old[0]! : null;
+    const isHidden = page.texts.some(
+      ({ text }) => text.length <= maxHiddenText && hiddenPriceWords.test(text),
+    );
+    return !isHidden && beside.length === 0 && amountsOf(old).size === 1 ? old[0]! : null;
   }
   return null;
 }

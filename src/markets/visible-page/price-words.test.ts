@@ -25,6 +25,7 @@ describe('a price whose label says that it is another one', () => {
     `Imponibile: ${price}`,
     `KDV hariç: ${price}`,
     `Up to ${price}`,
+    `<span class="price-to">${price}</span>`,
     `${price} with membership`,
     `Members: ${price}`,
     `Club price ${price}`,

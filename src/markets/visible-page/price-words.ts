@@ -75,6 +75,7 @@ export const otherPriceNames = anyOf(
     'min',
     'max',
     'from',
+    'price[_-]to',
     'coupon',
     'total',
     'klarna\\w*',
@@ -433,6 +434,8 @@ export const countedBefore = anyOf(
     // Not "R$ 150 por R$ 120".
     '(?<![\\d.,]|\\p{Sc}\\s?)\\d{1,3}\\s?(?:[x×]|for|für|pour|por|voor|za|за|per)\\s?(?:de|of|à|von|di)?\\s*',
     `${lowest}\\D{0,40}\\d{2}\\D{0,40}`,
+    // "From € 50 to € 90"
+    '(?<!\\p{L}|reduced )(?:from|von|ab)(?!\\p{L})\\D{0,8}\\d[\\d.,]*\\D{0,8}(?<!\\p{L})(?:to|bis)\\s?:?\\s*',
   ],
   { flags: 'iu', after: '$' },
 );
@@ -492,6 +495,18 @@ const withoutTax = oneOf([
   'excl\\p{L}*(?: (?:vat|tax))?',
   'ex\\.? (?:vat|tax)',
 ]);
+
+/** Texts of a page that hides the price of its product. */
+export const hiddenPriceWords = anyOf(
+  [
+    '(?:click|tap|call|ask) for (?:the )?price',
+    '(?:see|view) (?:the )?price in (?:your )?cart',
+    'add to cart to see (?:the )?price',
+    'preis im warenkorb',
+    'prix dans le panier',
+  ],
+  { flags: 'iu' },
+);
 
 /** Texts after a price of a period, of a quantity, of some buyers, or without tax. */
 export const periodWords = anyOf(
