@@ -1,4 +1,4 @@
-/* cspell:ignore impostos normalprice */
+/* cspell:ignore impostos juros normalprice */
 import { describe, expect, test } from 'vitest';
 import {
   buyButton,
@@ -60,6 +60,8 @@ describe('a list price beside the price', () => {
       'named as one by its field',
       `<b class="field field-list-price">€ 15,00</b><b class="field field-price">€ 12,50</b>`,
     ],
+    ['beside instalments', `<s>€ 15,00</s> ${now} <p>ou 10x de € 1,25 sem juros</p>`],
+    ['beside a price for a means of payment', `<s>€ 15,00</s> ${now} <p>€ 11,00 no Pix</p>`],
     ['shown twice', `<del>€ 15,00</del><del>€ 15,00</del> ${now}`],
   ])('is read if it is %s', (_name, prices) => {
     expect(listPriceOf(prices)).toBe(15);

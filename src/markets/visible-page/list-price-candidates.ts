@@ -2,6 +2,7 @@ import type { Candidate } from '../candidates/candidates.ts';
 import { upwards } from '../html/visible-text.ts';
 import { pageCandidate } from './evidence.ts';
 import { placesIn } from './near-prices.ts';
+import { hasOtherPrice } from './price-kind.ts';
 import { besideListPrice, untaxedWords } from './price-words.ts';
 import type { VisiblePage } from './visible-page.ts';
 import type { VisiblePrice, VisiblePrices } from './visible-price.ts';
@@ -18,7 +19,7 @@ const numbersIn = (text: string): string[] =>
 
 /** Returns true for a text that repeats prices, or that has an amount of another kind. */
 function isAside(text: string, prices: readonly VisiblePrice[]): boolean {
-  if (besideListPrice.test(text) || untaxedWords.test(text)) return true;
+  if (besideListPrice.test(text) || untaxedWords.test(text) || hasOtherPrice(text)) return true;
   const amounts = new Set(prices.flatMap((price) => numbersIn(price.text)));
   return numbersIn(text).every((number) => amounts.has(number));
 }

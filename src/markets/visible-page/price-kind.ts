@@ -77,6 +77,16 @@ function kindInLabel(before: string, after: string): LabelKind {
   return { isFormer: formerPriceWords.test(label), isOther };
 }
 
+/** Amounts with the sign before them. */
+const amounts = /(?:\p{L}{0,3}\p{Sc}\s?)?\d(?:[\d.,]*\d)?/gu;
+
+/** Returns true for a text with a price of something else: "or 10 x € 12,00". */
+export const hasOtherPrice = (text: string): boolean =>
+  [...text.slice(0, maxLabel).matchAll(amounts)].some(({ 0: amount, index }) => {
+    const [before, after] = [text.slice(0, index), text.slice(index + amount.length)];
+    return kindInLabel(before, after).isOther;
+  });
+
 const number = /\d[\d.,' ]*\d|\d/;
 
 /** Returns what the text around a price says about it. */

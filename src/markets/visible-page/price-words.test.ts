@@ -57,6 +57,10 @@ describe('a price whose label says that it is another one', () => {
     expect(priceOf(`<p><b class="price">19,90 €</b></p><p>${line}</p>`)).toBe(19.9);
   });
 
+  test('a price can have the digits of its language', () => {
+    expect(priceOf('<p class="price">١٬٢٣٤٫٥٠ ر.س</p>')).toBe(1234.5);
+  });
+
   test.each([
     `Price: ${price}`,
     `Discount price: ${price}`,

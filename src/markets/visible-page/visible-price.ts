@@ -153,7 +153,7 @@ class PriceCollector {
 export function visiblePrices(page: VisiblePage, home: string | null): VisiblePrices {
   const collector = new PriceCollector(page, home);
   const numbers = page.texts.filter(
-    ({ text }) => text.length <= maxPriceText * 3 && /[\d０-９]/.test(text),
+    ({ text }) => text.length <= maxPriceText * 3 && /\p{Nd}/u.test(text),
   );
   if (numbers.length <= maxNumbers) for (const text of numbers) collector.add(text);
   return collector;
