@@ -50,12 +50,15 @@ export async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> 
 
 async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest = '';
+  let line = '';
   for await (const chunk of bytes) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
-    rest = parts.pop()!;
-    yield* parts;
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+    line += first;
+    for (const next of others) {
+      yield line.endsWith('\r') ? line.slice(0, -1) : line;
+      line = next;
+    }
   }
-  rest += decoder.decode();
-  if (rest !== '') yield rest;
+  line += decoder.decode();
+  if (line !== '') yield line;
 }
