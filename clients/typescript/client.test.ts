@@ -544,10 +544,11 @@ describe('a request that spells a field in another way', () => {
   test('is not one of messages, of times, or of other members', async () => {
     const gleaner = await client((_request, _body, response) => message(response, JobSchema, {}));
     const startAt = timestampFromMs(0);
+    const unknown = { limit: 5 };
     const schedule = gleaner.call(ScheduleService.method.createSchedule, {
       name: 'a',
       startAt,
-      ...{ limit: 5 },
+      ...unknown,
     });
     await expect(schedule).resolves.toBeDefined();
     const job = gleaner.call(JobService.method.getJob, create(GetJobRequestSchema, { jobId }));

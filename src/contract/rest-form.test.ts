@@ -49,7 +49,8 @@ test('bindingOf() finds the path fields of a custom HTTP method, in any letter c
 describe('splitRequest()', () => {
   test('moves the fields of the path out of the body', () => {
     expect(splitRequest('/v1/sites/{site}/submit', { site: 'a/b', items: [1] })).toEqual({
-      ...{ path: '/v1/sites/a%2Fb/submit', body: { items: [1] } },
+      path: '/v1/sites/a%2Fb/submit',
+      body: { items: [1] },
     });
   });
 

@@ -46,7 +46,10 @@ describe('listKindPrices()', () => {
     expect(priceOf('mkta', 'variant_sold')).toMatchObject({ maxUnits: 50_000, maxBatchUnits: 50 });
     expect(priceOf('mkta', 'get_pc')).toMatchObject({ maxUnits: 1, maxBatchUnits: 1 });
     expect(priceOf('mkta', 'get_pc_bulk')).toMatchObject({
-      ...{ maxUnits: 2_000, maxBatchUnits: 50, unitPrice: 8, reusedUnitPrice: 4 },
+      maxUnits: 2_000,
+      maxBatchUnits: 50,
+      unitPrice: 8,
+      reusedUnitPrice: 4,
     });
     expect(priceOf('mktf', 'search_bulk')).toMatchObject({
       unitPrice: 1,
@@ -65,10 +68,16 @@ describe('listKindPrices()', () => {
     const workingHours = { startMinute: 480, endMinute: 1080, offsetMinutes: 480 };
     const prices = new Map([['variant_sold', 3]]);
     expect(priced({ workingHours, prices })('mkta', 'variant_sold')).toMatchObject({
-      ...{ unitPrice: 3, needsApproval: true, chargedAt: 'approval', inWorkingHours: true },
+      unitPrice: 3,
+      needsApproval: true,
+      chargedAt: 'approval',
+      inWorkingHours: true,
     });
     expect(priced({ approval: false })('mkta', 'variant_sold')).toMatchObject({
-      ...{ unitPrice: 10, needsApproval: false, chargedAt: 'submit', inWorkingHours: false },
+      unitPrice: 10,
+      needsApproval: false,
+      chargedAt: 'submit',
+      inWorkingHours: false,
     });
   });
 });

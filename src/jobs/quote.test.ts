@@ -52,28 +52,36 @@ const quote = async (
 /** Pauses the origin of a region for a time in milliseconds. */
 const pause = (region: string, ms: number) =>
   fixture.context.store.origins.putPause(`https://${region}.example`, {
-    ...{
-      revision: 1,
-      until: noon + ms,
-      reason: 'page_blocked',
-      failures: 1,
-      since: noon,
-      probing: false,
-    },
+    revision: 1,
+    until: noon + ms,
+    reason: 'page_blocked',
+    failures: 1,
+    since: noon,
+    probing: false,
   });
 
 describe('the quote of a submission', () => {
   test('has the size, the price, and the balance after the charge', async () => {
     expect(await quote(variantSoldRequest(60))).toMatchObject({
-      ...{ market: 'mkta', kind: 'variant_sold', accepted: true, refusals: [], warnings: [] },
-      ...{ units: 60, duplicates: 0, duplicateUnits: [], batches: 2, unitPrice: 10, cost: 600 },
-      ...{ balance: 1_000n, balanceAfter: 400n, shortfall: 0n, overMaxCredits: false },
-      ...{
-        needsApproval: true,
-        chargedAt: 'approval',
-        delays: [{ reason: 'approval' }],
-        beginsAt: at(noon),
-      },
+      market: 'mkta',
+      kind: 'variant_sold',
+      accepted: true,
+      refusals: [],
+      warnings: [],
+      units: 60,
+      duplicates: 0,
+      duplicateUnits: [],
+      batches: 2,
+      unitPrice: 10,
+      cost: 600,
+      balance: 1_000n,
+      balanceAfter: 400n,
+      shortfall: 0n,
+      overMaxCredits: false,
+      needsApproval: true,
+      chargedAt: 'approval',
+      delays: [{ reason: 'approval' }],
+      beginsAt: at(noon),
       batchesAhead: 0,
     });
   });
@@ -90,7 +98,10 @@ describe('the quote of a submission', () => {
   test('says when a kind without approval is charged', async () => {
     const request = csv('sg,7,20101', 'id,7,20101', 'sg,7,20101', 'sg,7,20101');
     expect(await quote(request, {}, 'SubmitGetPcBulk')).toMatchObject({
-      ...{ needsApproval: false, chargedAt: 'submit', delays: [], cost: 32 },
+      needsApproval: false,
+      chargedAt: 'submit',
+      delays: [],
+      cost: 32,
       duplicates: 2,
       duplicateUnits: [{ key: '20101', region: 'sg', times: 3 }],
       warnings: ['2 units are the same as earlier ones. They are read and charged again.'],
@@ -99,7 +110,10 @@ describe('the quote of a submission', () => {
 
   test('lists every refusal: over max_credits, and the shortfall', async () => {
     expect(await quote(variantSoldRequest(150), { maxCredits: 1_499 })).toMatchObject({
-      ...{ accepted: false, overMaxCredits: true, shortfall: 500n, balanceAfter: -500n },
+      accepted: false,
+      overMaxCredits: true,
+      shortfall: 500n,
+      balanceAfter: -500n,
       refusals: [
         {
           code: 'max_credits_exceeded',
@@ -139,7 +153,11 @@ describe('the quote of a submission', () => {
     const options = create(SubmitOptionsSchema, { validateOnly: true });
     const request = fromJson(offered.method.input, variantSoldRequest(2));
     const response = await submit(fixture.context, offered, request, {
-      ...{ userId, mode: 'live' as const, keyId: key.id, idempotencyKey: undefined, options },
+      userId,
+      mode: 'live' as const,
+      keyId: key.id,
+      idempotencyKey: undefined,
+      options,
     });
     expect(response).toMatchObject({
       quote: { accepted: false, shortfall: 5n, balanceAfter: 980n },

@@ -97,15 +97,16 @@ describe.skipIf('missing' in mongo)(
         };
         await createSession(store, session, 5);
         await store.auditLog.insert({
-          ...{
-            id: newId(),
-            createdAt: aTime,
-            actorId: user.id,
-            role: 'user',
-            keyId: key.id,
-            action: 'SubmitJob',
-          },
-          ...{ target: 'x', source: '127.0.0.1', outcome: 'ok', detail: '{}' },
+          id: newId(),
+          createdAt: aTime,
+          actorId: user.id,
+          role: 'user',
+          keyId: key.id,
+          action: 'SubmitJob',
+          target: 'x',
+          source: '127.0.0.1',
+          outcome: 'ok',
+          detail: '{}',
         });
         await store.ledger.post(anEntry(user.id, 500));
         const voided = `charge:${newId()}`;

@@ -49,7 +49,10 @@ describe('checkSite()', () => {
     const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
     expect(await checkSite(config, file, `${shop}/p/10001`, say)).toBe(true);
     expect(JSON.parse(/^\{[\s\S]*?^\}$/m.exec(said())![0])).toMatchObject({
-      ...{ id: 'p-10001', site: 'shop', title: fakeProduct('10001').name, currency: 'EUR' },
+      id: 'p-10001',
+      site: 'shop',
+      title: fakeProduct('10001').name,
+      currency: 'EUR',
     });
     expect(said()).toMatch(/^ {2}price +(?:json-ld|microdata)$/m);
     expect(said()).toMatch(/^Missing \d+ of 26 listed fields: gtin, mpn, category, list_price/m);
@@ -117,7 +120,11 @@ describe('checkSite()', () => {
 
 test('contradictionLines() names each source of a page that disagrees once, and the selected value', () => {
   const candidate = {
-    ...{ alternatives: [], text: null, offer: null, currency: null, isMarked: false },
+    alternatives: [],
+    text: null,
+    offer: null,
+    currency: null,
+    isMarked: false,
     field: 'price',
   };
   const stated = {
@@ -168,7 +175,10 @@ describe('learnSite()', () => {
 test('proposeSite() finds fields in embedded state that differ between the pages', () => {
   const [site] = parseSites('{"kiln": "kiln.example"}');
   const page = (name: string, price: number) => ({
-    ...{ status: 200, headers: {}, url: `https://kiln.example/${name}`, at: 0 },
+    status: 200,
+    headers: {},
+    url: `https://kiln.example/${name}`,
+    at: 0,
     body: Buffer.from(
       `<script>window.__STATE__ = {"shop": {"name": "Kiln 9"}, "page": {"product": {"name": "${name}", "sku": "S-${name}",
        "offer": {"price": ${price}, "currency": "EUR", "inStock": true}, "related": [{"name": "Same", "price": 1}]}}};</script>`,
@@ -191,7 +201,10 @@ test('proposeSite() finds fields in embedded state that differ between the pages
 test('proposeSite() takes a member only if it agrees with the values that were decided', () => {
   const [site] = parseSites('{"kiln": "kiln.example"}');
   const page = (name: string, price: number, offers: string) => ({
-    ...{ status: 200, headers: {}, url: `https://kiln.example/${name}`, at: 0 },
+    status: 200,
+    headers: {},
+    url: `https://kiln.example/${name}`,
+    at: 0,
     body: Buffer.from(
       `<title>${name}</title><h1>${name}</h1>${offers}
        <script type="application/ld+json">{"@type": "Product", "name": "${name}"}</script>
@@ -212,7 +225,10 @@ test('proposeSite() notes fields for which the pages contradict themselves', () 
   const [site] = parseSites('{"kiln": "kiln.example"}');
   const offer = (price: number) => `{"@type": "Offer", "price": ${price}, "priceCurrency": "EUR"}`;
   const page = (name: string) => ({
-    ...{ status: 200, headers: {}, url: `https://kiln.example/${name}`, at: 0 },
+    status: 200,
+    headers: {},
+    url: `https://kiln.example/${name}`,
+    at: 0,
     body: Buffer.from(
       `<h1>${name}</h1><p>€ 12,50</p><p>€ 14,00</p><button>Add to cart</button><script type="application/ld+json">
        {"@type": "Product", "name": "${name}", "offers": ${offer(10.5)}}</script>`,

@@ -53,7 +53,13 @@ function startProcess(): FakeProcess {
 }
 
 const message = (batchId: string, attempt = 1): BatchReference => ({
-  ...{ jobId: 'job', batchId, market: 'mkta', region: 'id', lane: 'bulk', units: 1, attempt },
+  jobId: 'job',
+  batchId,
+  market: 'mkta',
+  region: 'id',
+  lane: 'bulk',
+  units: 1,
+  attempt,
 });
 
 beforeEach(() => {

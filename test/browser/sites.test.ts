@@ -150,14 +150,13 @@ describe.skipIf(skipped)(`declared shops in a browser${skipped}`, () => {
     async (path) => {
       const name = path === '/p/reaches' ? 'reaches' : 'mug';
       expect(await read(path)).toMatchObject({
-        ...{
-          site: 'kiln',
-          url: `http://kiln.example/p/${name}`,
-          title: name,
-          price: 12.5,
-          currency: 'EUR',
-        },
-        ...{ available: true, extra: { delivery: '3 days' } },
+        site: 'kiln',
+        url: `http://kiln.example/p/${name}`,
+        title: name,
+        price: 12.5,
+        currency: 'EUR',
+        available: true,
+        extra: { delivery: '3 days' },
       });
       expect(seen).toContain(`/api/p/${name}`);
       expect(reached).toBe(0);

@@ -116,7 +116,12 @@ export async function runChaos(
     for (const { process } of targets) if (!process.running()) crashed(process);
     const recoveredMs = Date.now() - healedAt;
     const checked = await check({
-      ...{ books: context.books, served, problems, deployment, retryingClient, series },
+      books: context.books,
+      served,
+      problems,
+      deployment,
+      retryingClient,
+      series,
     });
     checkPoison(poisoned, faults.length, problems);
     if (problems.list().length > 0) print(`logs: ${await deployment.saveLogs()}`);
@@ -175,7 +180,12 @@ async function openStage(
   });
   const targets: FaultTarget[] = [];
   return {
-    ...{ served, origins, poisoned, receiver, deployment, targets },
+    served,
+    origins,
+    poisoned,
+    receiver,
+    deployment,
+    targets,
     async close() {
       // An error may have left them frozen.
       for (const { process } of targets) process.resume();
@@ -210,7 +220,11 @@ function drawFaults(
 async function submitPoison(context: ClientContext): Promise<void> {
   const subjects = poisonedWork.subjects(0, 0);
   const submission: ChaosSubmit = {
-    ...{ work: poisonedWork, user: context.books.users[1]!, subjects, isKeyed: true, outcomes: [] },
+    work: poisonedWork,
+    user: context.books.users[1]!,
+    subjects,
+    isKeyed: true,
+    outcomes: [],
   };
   const plan = { repeats: true, resubmits: true, cancelsAt: null, retries: false };
   await runCustomer(context, submission, plan);

@@ -21,7 +21,10 @@ const plan = { repeats: false, resubmits: true, cancelsAt: null, retries: false 
 /** Factors of the items' prices in each run, by their position. Null: the item is missing. */
 const runs: readonly ((position: number) => number | null)[] = [
   () => 1,
-  (position) => (position % 3 === 0 ? 0.9 : position % 10 === 1 ? null : 1),
+  (position) => {
+    if (position % 3 === 0) return 0.9;
+    return position % 10 === 1 ? null : 1;
+  },
   (position) => (position % 3 === 0 ? 0.97 : 1),
 ];
 

@@ -105,13 +105,12 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
   expect([invalid.code, invalid.err]).toEqual([2, expect.stringContaining('(line 3)')]);
   const [schedule] = created.json;
   expect(schedule).toMatchObject({
-    ...{
-      name: 'mktb pdp_bulk 0 8 1 1 *',
-      time_zone: 'Asia/Jakarta',
-      state: 'active',
-      cost_per_run: 5,
-    },
-    ...{ max_total_credits: 50, options: { max_credits: 5 } },
+    name: 'mktb pdp_bulk 0 8 1 1 *',
+    time_zone: 'Asia/Jakarta',
+    state: 'active',
+    cost_per_run: 5,
+    max_total_credits: 50,
+    options: { max_credits: 5 },
   });
 
   const { schedule_id: id } = schedule;

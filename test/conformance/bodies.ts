@@ -122,7 +122,9 @@ function maxCreditsCases(good: Case, required: number): Case[] {
       response: {
         ...errorResponse,
         detail: `max_credits: The work costs ${required} credits, more than the maximum of ${max}.`,
-        ...{ required, current: poorCredits, shortfall: required - poorCredits },
+        required,
+        current: poorCredits,
+        shortfall: required - poorCredits,
       },
     },
     { ...below, status: 422, problems: [[['query', 'max_credits'], 'greater_than_equal']] },
@@ -176,8 +178,12 @@ export function quoteCases(
       caller: 'poor',
       options: { validate_only: 'true', max_credits: '0' },
       response: having({
-        ...{ accepted: false, cost, balance: poorCredits, balance_after: poorCredits - cost },
-        ...{ shortfall: cost - poorCredits, over_max_credits: true },
+        accepted: false,
+        cost,
+        balance: poorCredits,
+        balance_after: poorCredits - cost,
+        shortfall: cost - poorCredits,
+        over_max_credits: true,
         refusals: [
           { code: 'max_credits_exceeded', message: text },
           { code: 'insufficient_credits', message: text },

@@ -384,7 +384,11 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const user = await createUser('Changing Ltd', 100);
     const request = { items: [{ asin: 'B0GLN01001', country: 'jp' }] };
     const { body: schedule } = await suite.env.api.post(user, '/v1/schedules', {
-      ...{ name: 'Leap', market: 'mkte', kind: 'pdp_bulk', cron: '0 8 29 2 *', request },
+      name: 'Leap',
+      market: 'mkte',
+      kind: 'pdp_bulk',
+      cron: '0 8 29 2 *',
+      request,
       options: { max_credits: 90 },
     });
     const page = await open(user.key, `/schedules/${schedule.schedule_id}`);

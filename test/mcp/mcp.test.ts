@@ -61,8 +61,12 @@ async function overStdio<T>(key: string, run: (connection: Connection) => Promis
   const client = new Client({ name: 'test', version: '1' });
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const exited = runCli(['mcp'], {
-    ...{ stdin, stdout, stderr: process.stderr },
-    ...{ env: stdioEnvironment(key), folder: '/nonexistent', home: '/nonexistent' },
+    stdin,
+    stdout,
+    stderr: process.stderr,
+    env: stdioEnvironment(key),
+    folder: '/nonexistent',
+    home: '/nonexistent',
     signal: new AbortController().signal,
   });
   // A server's transport works as a client's transport if its streams are swapped.

@@ -323,7 +323,11 @@ test('over stdio, tasks are those of the service', async () => {
   await fixture.ended(tester, id);
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const exited = runCli(['mcp'], {
-    ...{ stdin, stdout, stderr: process.stderr, folder: '/nonexistent', home: '/nonexistent' },
+    stdin,
+    stdout,
+    stderr: process.stderr,
+    folder: '/nonexistent',
+    home: '/nonexistent',
     env: { GLEANER_URL: fixture.deployment.url, GLEANER_API_KEY: tester.key },
     signal: new AbortController().signal,
   });

@@ -69,7 +69,9 @@ function compareDeclared(
   return {
     agreed: both.filter((name) => own[name] === declared[name]),
     misses: differing.map((name) => ({
-      ...{ path: `declared ${name}`, expected: String(own[name]), got: String(declared[name]) },
+      path: `declared ${name}`,
+      expected: String(own[name]),
+      got: String(declared[name]),
     })),
   };
 }

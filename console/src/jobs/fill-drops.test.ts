@@ -47,7 +47,11 @@ test('lacksPrices() is true if no field of prices has a value', () => {
 test('lastRun() finds the last run of the same schedule, series, name, or list', () => {
   const job = (jobId: string, at: number, fields = {}) =>
     create(JobSchema, {
-      ...{ jobId, market: 'mkta', kind: 'variant_sold', ended: true, success: 1 },
+      jobId,
+      market: 'mkta',
+      kind: 'variant_sold',
+      ended: true,
+      success: 1,
       createdAt: timestampFromMs(at),
       ...fields,
     });

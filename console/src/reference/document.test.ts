@@ -21,18 +21,21 @@ const body = {
   properties: { items: { type: 'array', maxItems: 2000, items: { $ref: '#/components/Item' } } },
 };
 const call: ApiCall = {
-  ...{ operationId: 'submit', tags: ['Jobs'], summary: 'Submit', description: '', responses: {} },
-  ...{ verb: 'POST', path: '/v1/jobs/{job_id}/items' },
+  operationId: 'submit',
+  tags: ['Jobs'],
+  summary: 'Submit',
+  description: '',
+  responses: {},
+  verb: 'POST',
+  path: '/v1/jobs/{job_id}/items',
   parameters: [{ name: 'job_id', in: 'path', schema: { type: 'string' }, example: 'a b' }],
   requestBody: {
     content: { 'application/json': { schema: body, example: { items: [{ id: "it's" }] } } },
   },
 };
 const api = {
-  ...{
-    info: { title: 'API', version: '1', description: '' },
-    servers: [{ url: 'http://gleaner.test' }],
-  },
+  info: { title: 'API', version: '1', description: '' },
+  servers: [{ url: 'http://gleaner.test' }],
   tags: [{ name: 'Jobs', description: 'Jobs of every kind.' }],
   paths: { [call.path]: { post: call } },
   components: { Item: item },

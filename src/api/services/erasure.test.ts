@@ -198,7 +198,10 @@ describe('ExportAccount', () => {
       unit: 10,
       // The merged file and the file of its only batch, which is a range of it.
       file: 2,
-      ...{ item_change: 1, rule: 1, tracked_item: 1, observation: 1 },
+      item_change: 1,
+      rule: 1,
+      tracked_item: 1,
+      observation: 1,
       ledger_entry: 3,
       audit_entry: 3,
     });

@@ -178,7 +178,9 @@ test("listJobs finds the caller's jobs by id, its start, task number, and a text
   const prices = await named('Weekly prices');
   await named('Stock');
   const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
-    ...{ region: 'sg', itemId: gone[0]!, shopId: '77' },
+    region: 'sg',
+    itemId: gone[0]!,
+    shopId: '77',
   });
   const stranger = await fixture.createUser(0);
   const search = async (text: string, request: object = {}, as = userId) =>

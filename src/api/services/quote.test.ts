@@ -41,7 +41,11 @@ beforeEach(async () => {
   userId = await fixture.createUser(100);
   const { store, clock } = fixture.context;
   const { apiKey } = await createKey(store, {
-    ...{ userId, role: 'user', name: 'test', createdAt: clock.now(), expiresAt: null },
+    userId,
+    role: 'user',
+    name: 'test',
+    createdAt: clock.now(),
+    expiresAt: null,
   });
   const core = createCore(fixture.context, [MktaService, JobService]);
   const principal = await createAuthenticator(fixture.context)(`Bearer ${apiKey}`);

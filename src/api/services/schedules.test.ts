@@ -90,7 +90,8 @@ test('operators read a schedule, and approve and reject its runs as jobs', async
   const run = async () => (await user.call(method.runSchedule, { scheduleId })).jobId;
   const jobId = await run();
   expect(await core.operator.call(JobService.method.getJob, { jobId })).toMatchObject({
-    ...{ scheduleId, status: 'awaiting_approval' },
+    scheduleId,
+    status: 'awaiting_approval',
   });
   await core.operator.call(OperatorService.method.approveJob, { jobId });
   await user.call(JobService.method.cancelJob, { jobId });

@@ -45,7 +45,11 @@ const addressOf = ({ port }: ListeningServer) => `http://127.0.0.1:${port}`;
 
 async function createAuthorization(scopes: readonly KeyScope[]): Promise<string> {
   const { apiKey } = await createKey(fixture.context.store, {
-    ...{ userId, role: 'user', name: 'test', createdAt: fixture.clock.now(), expiresAt: null },
+    userId,
+    role: 'user',
+    name: 'test',
+    createdAt: fixture.clock.now(),
+    expiresAt: null,
     scopes: [...scopes],
   });
   return `Bearer ${apiKey}`;
@@ -148,14 +152,12 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
     await fixture.startWorker();
     const { outcome, headers } = await send(caller, submitGetPc, page);
     expect(outcome).toMatchObject({
-      ...{
-        status: 'failed',
-        failed: 1,
-        refunded: 8,
-        code: 'internal',
-        item: undefined,
-        record: undefined,
-      },
+      status: 'failed',
+      failed: 1,
+      refunded: 8,
+      code: 'internal',
+      item: undefined,
+      record: undefined,
       message: expect.stringContaining('internal error'),
     });
     expect(headers['x-credits-remaining']).toBe('1000');
@@ -169,7 +171,10 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
     await fixture.startWorker();
     const { outcome } = await send(caller, submitSearchItems, { urls: [listing] });
     expect(outcome).toMatchObject({
-      ...{ status: 'failed', failed: 1, code: 'internal', record: undefined },
+      status: 'failed',
+      failed: 1,
+      code: 'internal',
+      record: undefined,
       message: expect.stringContaining('internal error'),
     });
   });

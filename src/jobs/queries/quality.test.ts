@@ -17,8 +17,11 @@ beforeEach(async () => {
 async function createJob(batches: readonly (readonly object[])[]) {
   const { store, jobTypes } = fixture.context;
   const job = aJob({
-    ...{ kind: 'variant_sold', state: 'completed', finishedAt: 1 },
-    ...{ totalUnits: 2 * batches.length, totalBatches: batches.length },
+    kind: 'variant_sold',
+    state: 'completed',
+    finishedAt: 1,
+    totalUnits: 2 * batches.length,
+    totalBatches: batches.length,
   });
   const listed = recordFieldsOf(jobTypes.of(job));
   const stored = batches.map((records, seq) =>

@@ -35,14 +35,12 @@ function asked(
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
   const whole = {
-    ...{
-      userId: user,
-      role: 'user' as const,
-      waitMs: 0,
-      ifNoneMatch: undefined,
-      signal,
-      responseHeaders,
-    },
+    userId: user,
+    role: 'user' as const,
+    waitMs: 0,
+    ifNoneMatch: undefined,
+    signal,
+    responseHeaders,
     ...options,
   };
   const request = fromJson(method.method.input, { jobId });

@@ -59,7 +59,11 @@ describe.skipIf('missing' in mongo)(
       expect(await Promise.all(second)).toEqual([3, 3, 3, 3]);
       expect(applied).toEqual(['a', 'b', 'c']);
       expect(await schema().findOne({})).toEqual({
-        ...{ _id: 'schema', version: 3, compatibleFrom: 1, holder: '', leaseUntil: 0 },
+        _id: 'schema',
+        version: 3,
+        compatibleFrom: 1,
+        holder: '',
+        leaseUntil: 0,
       });
     });
 

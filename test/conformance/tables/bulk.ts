@@ -108,6 +108,11 @@ export function fileRetrieve(
 /** A task in a retrieve response: its identity, and whether it has a file. */
 export type TaskRow = readonly [identity: Readonly<Record<string, unknown>>, done: boolean];
 
+function statusOf(success: number, failed: number): string {
+  if (failed === 0) return 'completed';
+  return success === 0 ? 'failed' : 'partial_complete';
+}
+
 /** Creates the retrieve endpoint of a kind with one file per task. */
 export function tasksRetrieve(
   { path, method, foreign }: Retrieve,
@@ -123,7 +128,7 @@ export function tasksRetrieve(
       status: 200,
       response: {
         job_id: uuid,
-        status: failed === 0 ? 'completed' : success === 0 ? 'failed' : 'partial_complete',
+        status: statusOf(success, failed),
         total: tasks.length,
         success,
         failed,

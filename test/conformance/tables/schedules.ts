@@ -12,15 +12,17 @@ const id = { schedule_id: '{schedule}' };
 const time = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/, 'time');
 
 const shown = {
-  ...{ market: 'mktd', kind: 'pdp_bulk', cron: '0 8 29 2 *', time_zone: 'Europe/Berlin', units: 1 },
-  ...{
-    overlap: 'skip',
-    missed: 'run_once',
-    state: 'active',
-    reason: '',
-    cost_per_run: 5,
-    failures: 0,
-  },
+  market: 'mktd',
+  kind: 'pdp_bulk',
+  cron: '0 8 29 2 *',
+  time_zone: 'Europe/Berlin',
+  units: 1,
+  overlap: 'skip',
+  missed: 'run_once',
+  state: 'active',
+  reason: '',
+  cost_per_run: 5,
+  failures: 0,
 };
 const schedule = having({
   ...shown,
@@ -41,7 +43,10 @@ const one = (
   method: DescMethod,
   ...cases: Endpoint['cases']
 ): Endpoint => ({
-  ...{ verb, path: `${path}/{schedule_id}${place}`, method, cases },
+  verb,
+  path: `${path}/{schedule_id}${place}`,
+  method,
+  cases,
   names: { param: 'schedule_id', id: 'uuid' },
   ...(place === '' ? { verbs: ['GET', 'PATCH', 'DELETE'] } : {}),
 });
@@ -52,7 +57,10 @@ export const schedules: Marketplace = {
   jobs: {},
   endpoints: [
     {
-      ...{ verb: 'POST', path, verbs: ['POST', 'GET'], method: rpc.createSchedule },
+      verb: 'POST',
+      path,
+      verbs: ['POST', 'GET'],
+      method: rpc.createSchedule,
       cases: [
         // The caller of one case reaches no limit with three schedules.
         { title: 'a schedule', caller: 'other', body: aSchedule, status: 201, response: schedule },
@@ -99,7 +107,10 @@ export const schedules: Marketplace = {
       ],
     },
     {
-      ...{ verb: 'GET', path, verbs: ['POST', 'GET'], method: rpc.listSchedules },
+      verb: 'GET',
+      path,
+      verbs: ['POST', 'GET'],
+      method: rpc.listSchedules,
       cases: [
         {
           title: 'the schedules of the caller, without requests',
@@ -123,7 +134,9 @@ export const schedules: Marketplace = {
       ],
     },
     {
-      ...{ verb: 'GET', path: '/v1/schedule-times', method: rpc.previewSchedule },
+      verb: 'GET',
+      path: '/v1/schedule-times',
+      method: rpc.previewSchedule,
       cases: [
         {
           title: 'the next leap days',

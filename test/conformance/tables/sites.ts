@@ -34,7 +34,9 @@ const refused = (item: (name: string) => object): Case[] => [
 
 /** Jobs of another site are not found. */
 const otherSite = (job: string): Case => ({
-  ...{ title: 'another site', params: { site: 'kiln', job_id: `{${job}}` }, status: 404 },
+  title: 'another site',
+  params: { site: 'kiln', job_id: `{${job}}` },
+  status: 404,
 });
 
 /** Adds a case to an endpoint. */

@@ -68,20 +68,21 @@ export function startSocksProxy(behavior: ProxyBehavior): Promise<RunningProxy> 
         return void socket.write(Buffer.from([1, login === behavior.login ? 0 : 1]));
       }
       socket.off('data', read);
-      const [, , , addressType] = bytes;
-      const end = bytes.length - 2;
-      const host =
-        addressType === 1
-          ? bytes.subarray(4, 8).join('.')
-          : addressType === 3
-            ? bytes.subarray(5, end).toString()
-            : bytes.subarray(4, 20).toString('hex');
-      proxy.targets.push(`${host}:${bytes.readUInt16BE(end)}`);
+      const port = bytes.readUInt16BE(bytes.length - 2);
+      proxy.targets.push(`${hostOf(bytes)}:${port}`);
       socket.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]));
       connect(socket, behavior.to);
     };
     socket.on('data', read);
   });
+}
+
+/** Returns the host of a request of SOCKS5: an IPv4 address, a name, or an IPv6 address. */
+function hostOf(request: Buffer): string {
+  const [, , , addressType] = request;
+  if (addressType === 1) return request.subarray(4, 8).join('.');
+  if (addressType === 3) return request.subarray(5, request.length - 2).toString();
+  return request.subarray(4, 20).toString('hex');
 }
 
 function reply(socket: Socket, content: Buffer | 'nothing' | 'end'): void {
