@@ -10,7 +10,8 @@ export class DataRefusedError extends Fault {
 /** The data was written by a newer version of the program. */
 export class NewerDataError extends DataRefusedError {
   constructor(location: string, version: number, supported: number) {
-    const problem = `has schema version ${version}, but this program supports versions up to ${supported}`;
+    const support = `this program supports versions up to ${supported}`;
+    const problem = `has schema version ${version}, but ${support}`;
     const remedy = 'install a newer version of Gleaner, or restore a backup of this one';
     super(`${location} ${problem}: ${remedy}`);
     this.name = 'NewerDataError';

@@ -1,5 +1,11 @@
 import { type Column, othersColumn, type ScalarType } from './columns.ts';
-import { type ExactJson, type ExactObject, formatExact, memberAt } from './json-text.ts';
+import {
+  type ExactJson,
+  type ExactObject,
+  formatExact,
+  isExactObject,
+  memberAt,
+} from './json-text.ts';
 
 /** Value of a cell. Integers beyond 2^53 are bigints. */
 export type Cell = null | string | number | bigint | boolean;
@@ -79,7 +85,7 @@ class RowReader {
   }
 
   #add(member: ExactJson, node: ColumnNode | undefined, path: string): void {
-    const isObjectMember = isObject(member);
+    const isObjectMember = isExactObject(member);
     // Members of a record that are named like columns of its place.
     if (isObjectMember && path === othersColumn.name) this.#addHidden(member);
     else if (isObjectMember && node?.column === null) this.addMembers(member, node, path);
@@ -139,10 +145,6 @@ const scalarCells: Readonly<Record<ScalarType, (value: ExactJson) => Cell>> = {
 const isListOf = (value: ExactJson, type: ScalarType): boolean =>
   Array.isArray(value) &&
   value.every((element) => element === null || cellOf(element, { type }) !== null);
-
-function isObject(value: ExactJson): value is ExactObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Returns the members of a record that some columns hold, in the record's structure. */
 export function pickColumns(record: ExactObject, columns: readonly Column[]): ExactObject {

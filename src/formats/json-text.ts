@@ -11,6 +11,11 @@ export type ExactJson =
 /** Row or record with exact numbers. */
 export type ExactObject = { readonly [key: string]: ExactJson };
 
+/** Returns true if a value is an object: not null, not an array. */
+export function isExactObject(value: ExactJson): value is ExactObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
  * JSON source text access (TC39), which Node has and the TypeScript library does not describe yet.
  */
@@ -65,8 +70,8 @@ export function parseExact(text: string): ExactJson {
 export function memberAt(value: ExactJson, steps: readonly string[]): ExactJson | undefined {
   let member: ExactJson | undefined = value;
   for (const step of steps) {
-    if (typeof member !== 'object' || member === null || Array.isArray(member)) return undefined;
-    member = Object.hasOwn(member, step) ? (member as ExactObject)[step] : undefined;
+    if (member === undefined || !isExactObject(member)) return undefined;
+    member = Object.hasOwn(member, step) ? member[step] : undefined;
   }
   return member;
 }

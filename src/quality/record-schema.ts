@@ -1,3 +1,5 @@
+import { isObject } from '../base/json.ts';
+
 /** Type of a field. `any` allows any value, including null; `timestamp` is text in ISO 8601. */
 export type RecordFieldType =
   | 'any'
@@ -294,7 +296,7 @@ function isOfType(value: unknown, type: RecordFieldType): boolean {
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject(value);
     case 'timestamp':
       return typeof value === 'string' && Number.isFinite(Date.parse(value));
     default:

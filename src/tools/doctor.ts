@@ -105,14 +105,14 @@ export function diagnoseBrowser(
       ([market, { fetch }]) => fetch === 'browser' && browserUrlsOf(config, market).length === 0,
     )
     .map(([market]) => market);
-  return markets.length === 0
-    ? ok('browser', 'none found, and no market needs one')
-    : error(
-        'browser',
-        `none found, but ${markets.join(', ')} ${markets.length === 1 ? 'needs' : 'need'} one`,
-        'Run `gleaner browser install`, set GLEANER_BROWSER to the path ' +
-          'of a browser, or GLEANER_BROWSER_URL to the address of one.',
-      );
+  if (markets.length === 0) return ok('browser', 'none found, and no market needs one');
+  const need = markets.length === 1 ? 'needs' : 'need';
+  return error(
+    'browser',
+    `none found, but ${markets.join(', ')} ${need} one`,
+    'Run `gleaner browser install`, set GLEANER_BROWSER to the path ' +
+      'of a browser, or GLEANER_BROWSER_URL to the address of one.',
+  );
 }
 
 /** Checks the declarations of shops. */

@@ -160,14 +160,9 @@ export function curlOf({ servers }: ApiDocument, call: ApiCall, key: string): st
   const body = content === undefined ? [] : bodyOptions(type!, content.example);
   const method =
     call.verb === 'GET' || (call.verb === 'POST' && body.length > 0) ? '' : ` -X ${call.verb}`;
-  const authorization =
-    call.security?.length === 0
-      ? []
-      : [
-          key === ''
-            ? '-H "Authorization: Bearer $KEY"'
-            : `-H ${quoted(`Authorization: Bearer ${key}`)}`,
-        ];
+  const header =
+    key === '' ? '"Authorization: Bearer $KEY"' : quoted(`Authorization: Bearer ${key}`);
+  const authorization = call.security?.length === 0 ? [] : [`-H ${header}`];
   return [`curl${method} ${quoted(servers[0]!.url + path)}`, ...authorization, ...body].join(
     ' \\\n  ',
   );

@@ -82,19 +82,14 @@ function callNodes(api: ApiDocument, call: ApiCall): Node[] {
   const responses = Object.entries(call.responses).map(
     ([status, response]) => [status, resolve(api, response)] as const,
   );
-  const results = responses.flatMap(([status, { content }]) =>
-    Object.entries(content ?? {}).flatMap(([type, { schema, example }]) =>
-      /^2/.test(status)
-        ? [
-            ...fieldTable(`Response ${status}, ${type}`, fieldsOf(api, schema)),
-            ...(example === undefined || typeof example === 'string'
-              ? []
-              : codeBlock(`Example of the response ${status}`, () =>
-                  JSON.stringify(example, null, 2),
-                )),
-          ]
-        : [],
-    ),
+  const successes = responses.filter(([status]) => /^2/.test(status));
+  const results = successes.flatMap(([status, { content }]) =>
+    Object.entries(content ?? {}).flatMap(([type, { schema, example }]) => {
+      const fields = fieldTable(`Response ${status}, ${type}`, fieldsOf(api, schema));
+      if (example === undefined || typeof example === 'string') return fields;
+      const print = () => JSON.stringify(example, null, 2);
+      return [...fields, ...codeBlock(`Example of the response ${status}`, print)];
+    }),
   );
   const statuses = responses.map(([status, { description = '' }]) => ({
     name: status,

@@ -82,8 +82,8 @@ function set(configFile: string, name: string, value: string, profile: string | 
   const into = profile ?? file.profile ?? defaultProfile;
   if (!/^[\w.-]+$/.test(into))
     throw new UsageError(`"${into}" is not a valid profile name: use letters, digits, _ . -`);
-  const { [member]: _before, ...rest } = file.profiles[into] ?? {};
-  const remaining =
-    value === '' ? rest : { ...rest, [member]: member === 'url' ? checkUrl(value) : value };
-  writeProfiles(configFile, { ...file, profiles: { ...file.profiles, [into]: remaining } });
+  const profileSettings = { ...file.profiles[into] };
+  if (value === '') delete profileSettings[member];
+  else profileSettings[member] = member === 'url' ? checkUrl(value) : value;
+  writeProfiles(configFile, { ...file, profiles: { ...file.profiles, [into]: profileSettings } });
 }

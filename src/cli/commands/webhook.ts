@@ -26,15 +26,15 @@ const deliveryColumns: PrintedColumn<Delivery>[] = [
   { name: 'ERROR', text: ({ error }) => error },
 ];
 
-const words = ({ url, enabled, secret, updatedAt }: Webhook, { pairs, time }: Display): string =>
-  url === ''
-    ? 'No webhook is set.\n'
-    : pairs([
-        ['url', url],
-        ['status', enabled ? 'on' : 'off'],
-        ['secret', secret],
-        ['updated', time(updatedAt)],
-      ]);
+function words({ url, enabled, secret, updatedAt }: Webhook, { pairs, time }: Display): string {
+  if (url === '') return 'No webhook is set.\n';
+  return pairs([
+    ['url', url],
+    ['status', enabled ? 'on' : 'off'],
+    ['secret', secret],
+    ['updated', time(updatedAt)],
+  ]);
+}
 
 const deliveryWords = ({ deliveryId, state }: Delivery) => `${deliveryId} ${state}\n`;
 

@@ -36,7 +36,8 @@ export async function connectBrowser(options: ConnectBrowserOptions): Promise<Br
         target.type() === 'browser' || target.browserContext().id !== undefined,
     });
   } catch (error) {
-    const message = `the browser at ${new URL(url).origin} cannot be reached: ${driverReason(error)}`;
+    const { origin } = new URL(url);
+    const message = `the browser at ${origin} cannot be reached: ${driverReason(error)}`;
     throw new Fault('browser_failed', message, { cause: error });
   }
   const { promise: gone, resolve } = Promise.withResolvers<void>();

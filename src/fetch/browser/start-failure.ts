@@ -11,8 +11,8 @@ const prefix = /^\[[^\]]*\]\s*/;
 function reasonIn(stderr: string): string | null {
   if (stderr.includes('No usable sandbox')) {
     return (
-      'its sandbox needs user namespaces, which this machine or container does not allow for this user; ' +
-      'allow them, or run workers where they are allowed'
+      'its sandbox needs user namespaces, which this machine or container does not allow ' +
+      'for this user; allow them, or run workers where they are allowed'
     );
   }
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !line.includes('dbus'));

@@ -1,7 +1,12 @@
 import { Fault } from '../../contract/fault.ts';
 import { type Column, createColumns, othersColumn, topColumn } from '../../formats/columns.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
-import { type ExactJson, type ExactObject, parseExact } from '../../formats/json-text.ts';
+import {
+  type ExactJson,
+  type ExactObject,
+  isExactObject,
+  parseExact,
+} from '../../formats/json-text.ts';
 import type { UnitFilePack } from '../../kinds/kind.ts';
 import type { RecordFields } from '../../quality/record-schema.ts';
 import type { BatchSummary } from '../../store/batches.ts';
@@ -252,9 +257,8 @@ async function* entryRows(
 
 function parseRecord(text: string): ExactObject {
   const record = parseExact(text);
-  const isObject = typeof record === 'object' && record !== null && !Array.isArray(record);
   // Readers return objects. Another value has no members.
-  return isObject ? (record as ExactObject) : { value: record };
+  return isExactObject(record) ? record : { value: record };
 }
 
 /**

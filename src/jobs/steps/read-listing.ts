@@ -123,8 +123,8 @@ export async function* limitRecords(
     for (; !next.done; next = await pages.next()) {
       records += next.value.entries.length;
       if (records > unitRecords) {
-        const message = `the listing contains more than ${unitRecords} records, the limit of ${market.name}`;
-        throw new Fault('page_too_large', message);
+        const limit = `${unitRecords} records, the limit of ${market.name}`;
+        throw new Fault('page_too_large', `the listing contains more than ${limit}`);
       }
       look(next.value.entries);
       yield next.value;

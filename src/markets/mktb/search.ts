@@ -49,7 +49,8 @@ function minPrice(input: JsonObject): { pmin?: string } {
 function pageOf(input: JsonObject, page: number): string | null {
   const narrowing = { ...minPrice(input), page: String(page) };
   if (!isCategory(input)) {
-    return `/search?${new URLSearchParams({ st: 'product', q: String(input.keyword), ...narrowing })}`;
+    const query = { st: 'product', q: String(input.keyword), ...narrowing };
+    return `/search?${new URLSearchParams(query)}`;
   }
   const slug = text(input.category)
     ?.split('/')

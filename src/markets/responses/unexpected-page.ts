@@ -173,7 +173,8 @@ const shortText = 300;
 const appRoots = '#root, #app, #__next, #__nuxt, #___gatsby, #q-app, #app-root, app-root';
 const scriptRemedy = ': its scripts fill it; set "fetch" to "browser" for it';
 const wallRemedy =
-  'it shows pages only after a confirmation; try a "proxy" in a country whose visitors it does not ask';
+  'it shows pages only after a confirmation; ' +
+  'try a "proxy" in a country whose visitors it does not ask';
 
 /** Characters of a page that are examined. */
 const readable = 300_000;
@@ -297,8 +298,8 @@ function contentFault({ root }: HtmlPage, { what, titled, main }: PageDescriptio
   if (isBusy(main))
     return new Fault('page_failed', `the site is not available for a while${titled}`);
   if (isShell(root)) {
-    const message = `the site sent a page${titled} without content instead of ${what}${scriptRemedy}`;
-    return new Fault('page_empty', message);
+    const problem = `the site sent a page${titled} without content instead of ${what}`;
+    return new Fault('page_empty', problem + scriptRemedy);
   }
   if (isConsentWall(main)) {
     return new Fault('page_unreadable', `the site asks for a consent${titled}: ${wallRemedy}`);

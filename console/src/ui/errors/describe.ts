@@ -53,13 +53,12 @@ export function describeError(thrown: unknown): ErrorDescription {
     missing > 0
       ? ` ${quota!.required} credits needed, ${quota!.current} available: ${missing} short.`
       : '';
+  const isStated = error.rawMessage.includes(String(missing));
+  const message = isStated ? error.rawMessage : error.rawMessage + shortfall;
   return {
     title: titles[error.code] ?? 'Something went wrong',
     // The message of an invalid request repeats its first problems.
-    detail:
-      problems.length > 0
-        ? 'The request is not valid.'
-        : error.rawMessage + (error.rawMessage.includes(String(missing)) ? '' : shortfall),
+    detail: problems.length > 0 ? 'The request is not valid.' : message,
     problems: problems.map(toProblem),
   };
 }
