@@ -174,7 +174,7 @@ export function sendTagged(
 export function sendContent(
   exchange: Exchange,
   content: string | Buffer,
-  compressible = true,
+  { isCompressible = true } = {},
 ): void {
   const { request, response, pending } = exchange;
   const length = Buffer.byteLength(content);
@@ -182,7 +182,7 @@ export function sendContent(
   const varies = length >= minBytes;
   const isEarly = hasBody(request) && !request.complete;
   const encoding =
-    compressible && varies && !isEarly
+    isCompressible && varies && !isEarly
       ? preferredEncoding(request.headers['accept-encoding'])
       : undefined;
   if (encoding === undefined) addHeaders(exchange, { 'content-length': length });

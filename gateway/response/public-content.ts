@@ -86,10 +86,10 @@ export async function sendPublicContent(
   response.statusCode = 200;
   response.setHeader('content-type', type);
   const encoding = isEncodable ? preferredEncoding(request.headers['accept-encoding']) : undefined;
-  if (encoding === undefined) return sendContent(exchange, bytes, false);
+  if (encoding === undefined) return sendContent(exchange, bytes, { isCompressible: false });
   const encoded = await content.encoded(encoding);
   if (response.destroyed) return;
   response.setHeader('content-encoding', encoding);
   if (encoded.length < minBytes) response.appendHeader('vary', 'accept-encoding');
-  sendContent(exchange, encoded, false);
+  sendContent(exchange, encoded, { isCompressible: false });
 }

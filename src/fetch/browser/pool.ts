@@ -104,7 +104,7 @@ export class BrowserPool<Page> {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#starting?.catch(() => {});
-    if (this.#running) await this.#retire(this.#running, 'closed', true);
+    if (this.#running) await this.#end(this.#running, 'closed');
   }
 
   async #runTask<Value>(
@@ -116,13 +116,13 @@ export class BrowserPool<Page> {
       .then((context) => context.page())
       .catch(async (error: unknown) => {
         // A new browser is more likely to work, whatever the cause.
-        await this.#retire(running, 'opening a page failed', true);
+        await this.#end(running, 'opening a page failed');
         throw failedFault('the browser did not open a page', error);
       });
     try {
       return await task(open.page);
     } finally {
-      await open.close().catch(() => this.#retire(running, 'closing a page failed', true));
+      await open.close().catch(() => this.#end(running, 'closing a page failed'));
     }
   }
 
@@ -184,10 +184,9 @@ export class BrowserPool<Page> {
       const bytes = await running.browser.memory();
       if (bytes === null) return;
       const reason = `memory ${Math.round(bytes / 1024 ** 2)} MiB`;
-      if (bytes > 2 * memoryBytes) return void (await this.#retire(running, reason, true));
+      if (bytes > 2 * memoryBytes) return void (await this.#end(running, reason));
       // The open pages of a retired browser are still monitored, as they may use more memory.
-      if (bytes > memoryBytes && running.retired === null)
-        await this.#retire(running, reason, false);
+      if (bytes > memoryBytes && running.retired === null) await this.#retire(running, reason);
     }
   }
 
@@ -201,22 +200,30 @@ export class BrowserPool<Page> {
       } catch {
         if (signal.aborted) return;
         running.browser.kill();
-        return void (await this.#retire(running, 'no response', true));
+        return void (await this.#end(running, 'no response'));
       }
     }
   }
 
-  /** Stops a browser from accepting pages, and ends it after its last page, or immediately. */
-  #retire(running: RunningBrowser<Page>, reason: string, atOnce: boolean): Promise<unknown> {
+  /** Stops a browser from accepting pages, and ends it after its last page. */
+  async #retire(running: RunningBrowser<Page>, reason: string): Promise<void> {
+    this.#stopPages(running, reason);
+    if (running.active > 0) return;
+    await running.contexts.closeAll();
+    await running.browser.close();
+  }
+
+  /** Ends a browser with its pages. */
+  async #end(running: RunningBrowser<Page>, reason: string): Promise<void> {
+    this.#stopPages(running, reason);
+    await running.browser.close();
+  }
+
+  #stopPages(running: RunningBrowser<Page>, reason: string): void {
     if (running.retired === null)
       this.#log.info({ reason, pages: running.pages }, 'browser retired');
     running.retired ??= reason;
     running.idle?.abort();
-    const end = async () => {
-      if (!atOnce) await running.contexts.closeAll();
-      await running.browser.close();
-    };
-    return atOnce || running.active === 0 ? end() : Promise.resolve();
   }
 
   #begin(running: RunningBrowser<Page>, scope: SessionScope): ContextEntry<Page> {
@@ -232,12 +239,12 @@ export class BrowserPool<Page> {
     running.active -= 1;
     running.contexts.release(entry);
     if (running.retired !== null || running.pages >= this.#limits.browserPages) {
-      void this.#retire(running, running.retired ?? `${running.pages} pages`, false);
+      void this.#retire(running, running.retired ?? `${running.pages} pages`);
     } else if (running.active === 0) {
       running.idle = new AbortController();
       this.#clock
         .sleep(this.#limits.idleMs, running.idle.signal)
-        .then(() => this.#retire(running, 'idle', false))
+        .then(() => this.#retire(running, 'idle'))
         .catch(() => {});
     }
   }

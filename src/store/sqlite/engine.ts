@@ -99,9 +99,9 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
     throw thrown;
   }
 
-  const prepareObjects = preparer(database, false);
+  const prepareObjects = preparer(database, 'objects');
   // Arrays: for many columns the driver takes longer to create objects than to read the file.
-  const prepareArrays = preparer(database, true);
+  const prepareArrays = preparer(database, 'arrays');
   let current: Durability = 'FULL';
   const use = (durability: Durability) => {
     // A transaction keeps the level at which it began.
@@ -231,13 +231,13 @@ interface Prepared {
 type Prepare = (sql: string) => Prepared;
 
 /** Returns a function that prepares each statement once, for rows as arrays or as objects. */
-function preparer(database: DatabaseSync, arrays: boolean): Prepare {
+function preparer(database: DatabaseSync, rows: 'objects' | 'arrays'): Prepare {
   const statements = new Map<string, Prepared>();
   return (sql) => {
     let prepared = statements.get(sql);
     if (prepared === undefined) {
       const statement = database.prepare(sql);
-      if (arrays) statement.setReturnArrays(true);
+      if (rows === 'arrays') statement.setReturnArrays(true);
       prepared = { statement, reads: /^\s*SELECT\b/.test(sql) };
       statements.set(sql, prepared);
     }
