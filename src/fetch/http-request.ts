@@ -211,7 +211,7 @@ export interface DispatcherOptions {
 
 /**
  * Creates pools of persistent connections, one for direct ones and one per proxy, with HTTP/2 for
- * https sites that job type it.
+ * https sites that offer it.
  */
 export function createDispatchers({
   origins,
