@@ -87,13 +87,24 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     expect(label).toBe('Acting Ltd');
   });
 
+  test('tells users of the same name apart by the start of their ids', async () => {
+    for (const balance of [1, 2]) await createUser('Same Ltd', balance);
+    const page = await openAsOperator('/users?search=Same');
+    await waitForText(page, 'Same Ltd');
+    const names = await page.$$eval('tbody tr td:first-child', (cells) =>
+      cells.map((cell) => cell.textContent),
+    );
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) expect(name).toMatch(/^Same Ltd [0-9a-f]{8}$/);
+  });
+
   test('sorts a table by a column', async () => {
     await createUser('Sorted Rich Ltd', 900_000);
     await createUser('Sorted Poor Ltd', 7);
     const page = await openAsOperator('/users?search=Sorted');
     await waitForText(page, 'Sorted Rich Ltd');
     const names = () =>
-      page.$$eval('tbody tr td:first-child', (cells) => cells.map((cell) => cell.textContent));
+      page.$$eval('tbody tr td:first-child a', (links) => links.map((link) => link.textContent));
     expect(await names()).toEqual(['Sorted Poor Ltd', 'Sorted Rich Ltd']);
     await click(page, 'button', 'Balance');
     await click(page, 'button', 'Balance');
