@@ -126,6 +126,7 @@ describe('a page whose own address is that of another page', () => {
     ['another folder', '/c/blue-mug', {}],
     ['another shop', 'https://blue.example/p/blue-mug', {}],
     ['the address of all variants', '/p/mug', {}],
+    ['another name for its number', '/p/12-blue-mug', { path: '/p/12-old-cup' }],
     ['a longer name', '/p/red-mug-blue-rim', { title: 'Red mug' }],
     ['another name, of which the page has no word', '/p/green-cup', {}],
     ['another number, and its code is that of the address', '/p/20002', { path: '/p/K-1' }],

@@ -70,9 +70,14 @@ function lastWords({ pathname }: URL): Set<string> {
 const folderOf = ({ host, pathname }: URL): string =>
   host + pathname.replace(/\/+$/, '').replace(/[^/]*$/, '');
 
+/** Returns true if addresses have a number in common: "12-red-mug" became "12-crimson-mug". */
+const sharesNumber = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  [...one].some((word) => /^\d+$/.test(word) && other.has(word));
+
 /**
  * Returns the fault of a page that is another product's: its own address is that of another page in
- * the folder of the requested one, and its title or codes have words of that address only.
+ * the folder of the requested one, without its number, and its title or codes have words of that
+ * address only.
  */
 function otherProductFault(
   page: OpenSitePage,
@@ -89,6 +94,7 @@ function otherProductFault(
     const own = URL.parse(addressOn(page.url, address, page.base) ?? '');
     if (own === null || folderOf(own) !== folderOf(requested)) continue;
     const ownWords = lastWords(own);
+    if (sharesNumber(ownWords, requestedWords)) continue;
     const ownOnly = [...ownWords].filter((word) => !requestedWords.has(word));
     const requestedOnly = [...requestedWords].filter((word) => !ownWords.has(word));
     if (requestedOnly.length === 0 || requestedOnly.some((word) => pageWords.has(word))) continue;
