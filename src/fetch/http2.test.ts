@@ -1,6 +1,6 @@
 import http2 from 'node:http2';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import tls from 'node:tls';
 import zlib from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -24,6 +24,7 @@ const log = createLog('silent', 'test');
 let site: http2.Http2SecureServer;
 let address: string;
 let sessions: http2.ServerHttp2Session[];
+let sockets: Socket[];
 /** Headers of the received requests. */
 let requests: http2.IncomingHttpHeaders[];
 let open: number;
@@ -104,11 +105,12 @@ async function listening(server: tls.Server): Promise<string> {
 }
 
 beforeEach(async () => {
-  [sessions, requests, stops, open, maxOpen] = [[], [], [], 0, 0];
+  [sessions, sockets, requests, stops, open, maxOpen] = [[], [], [], [], 0, 0];
   held = Promise.withResolvers();
   release = held.resolve;
   const settings = { maxSendHeaderBlockLength: 1024 * 1024, peerMaxHeaderListSize: 1024 * 1024 };
   site = http2.createSecureServer({ ...certificate, ...settings, allowHTTP1: true });
+  site.on('connection', (socket: Socket) => sockets.push(socket));
   site.on('session', (session) => {
     sessions.push(session);
     session.on('error', () => {});
@@ -130,7 +132,8 @@ afterEach(async () => {
   release();
   const [closeSite, ...others] = stops;
   for (const stop of others) await stop();
-  for (const session of sessions) session.destroy();
+  // A connection can get its session after the test: destroying sessions would miss it.
+  for (const socket of sockets) socket.destroy();
   await closeSite!();
 });
 

@@ -34,7 +34,12 @@ describe('findUnknownPrice()', () => {
   test.each([
     ['variants_sold', 'no job has the kind "variants_sold". Did you mean variant_sold?'],
     ['mktd.search_bulk', 'no job has the kind "mktd.search_bulk". Did you mean mktb.search_bulk?'],
-    ['mktb', 'no job has the kind "mktb".'],
+    [
+      'mktb',
+      'no job has the kind "mktb". ' +
+        'Did you mean mktb.pdp_bulk, mktb.search_bulk, or mktb.merchant_bulk?',
+    ],
+    ['kiosk', 'no job has the kind "kiosk".'],
   ])('names %s', (name, message) => {
     expect(find('pdp_bulk', name)).toBe(message);
   });

@@ -98,7 +98,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     expect(Date.now() - before).toBeLessThan(1_000 * slack);
     await start(port);
     await retryUntilAvailable(queue.ping);
-    await queue.publish(sampleMessage(1));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(1)));
     const run = await handler.next();
     expect(run.message).toEqual(sampleMessage(1));
     run.resolve();
@@ -143,7 +143,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const queue = openQueue(server.url);
     await retryUntilAvailable(queue.ping);
     for (let sequence = 0; sequence < 5; sequence += 1)
-      await queue.publish(sampleMessage(sequence));
+      await retryUntilAvailable(() => queue.publish(sampleMessage(sequence)));
     const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
     const first = await handler.next();
@@ -192,7 +192,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const queue = openQueue(server.url);
     await retryUntilAvailable(queue.ping);
     const handler = controlledHandler();
-    await queue.publish(sampleMessage(0));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     await queue.consume('bulk', 'mkta', 2, handler.handle);
     (await handler.next()).resolve();
     const manager = await manage(server.url);
@@ -209,7 +209,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     await retryUntilAvailable(queue.ping);
     const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
-    await queue.publish(sampleMessage(0));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     (await handler.next()).resolve();
     const manager = await manage(server.url);
     await manager.consumers.delete('gleaner', 'bulk-mkta');
@@ -227,7 +227,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     await retryUntilAvailable(queue.ping);
     const handler = controlledHandler();
     const consumer = await queue.consume('bulk', 'mkta', 2, handler.handle);
-    await queue.publish(sampleMessage(0));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     (await handler.next()).resolve();
     await consumer.stop();
     // Another client takes all slots for an hour, so that nothing is delivered.
@@ -254,7 +254,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     await retryUntilAvailable(queue.ping);
     const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 2, handler.handle);
-    await queue.publish(sampleMessage(0));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     const [first, again] = [await handler.next(), await handler.next()];
     expect(again.message).toEqual(first.message);
     first.resolve();
@@ -267,7 +267,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     await retryUntilAvailable(queue.ping);
     const handler = controlledHandler();
     await queue.consume('bulk', 'mkta', 1, handler.handle);
-    await queue.publish(sampleMessage(0));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     (await handler.next()).resolve();
     const connection = await connect({ servers: server.url });
     ended.unshift(() => connection.close());
@@ -283,7 +283,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const server = await start();
     const queue = openQueue(server.url);
     await retryUntilAvailable(queue.ping);
-    await queue.publish(sampleMessage(0));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     const manager = await manage(server.url);
     await manager.streams.update('gleaner', { max_msgs: 1 });
     await expect(queue.publish(sampleMessage(1))).rejects.toMatchObject({
@@ -321,7 +321,7 @@ describe.skipIf(absent)(`JetStream queue under faults${absent ? ` (${absent})` :
     const server = await start();
     const queue = openQueue(server.url);
     await retryUntilAvailable(queue.ping);
-    await queue.publish(sampleMessage(0));
+    await retryUntilAvailable(() => queue.publish(sampleMessage(0)));
     const other = openQueue(server.url, { owner: ownedBy('two') });
     const handler = controlledHandler();
     await other.consume('bulk', 'mkta', 1, handler.handle);
