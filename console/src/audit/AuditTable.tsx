@@ -90,9 +90,10 @@ function Brief({ entry }: { entry: AuditEntry }) {
   return (
     <>
       <Group gap="xs" justify="space-between" wrap="nowrap" fz="sm">
-        <span>
-          {cell('Action')} {cell('On what')}
-        </span>
+        <Group gap="xs">
+          <span>{cell('Action')}</span>
+          {cell('On what')}
+        </Group>
         {cell('Outcome')}
       </Group>
       <Group gap="xs" justify="space-between" fz="xs" c="dimmed">
