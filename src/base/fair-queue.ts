@@ -112,11 +112,9 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
       return entry;
     },
     entries: () => {
-      const entries: Entry[] = [];
-      for (const jobs of users.values())
-        for (const orders of jobs.values())
-          for (const sameOrder of orders.values()) entries.push(...sameOrder);
-      return entries;
+      const byJob = [...users.values()].flatMap((jobs) => [...jobs.values()]);
+      const byOrder = byJob.flatMap((orders) => [...orders.values()]);
+      return byOrder.flatMap((sameOrder) => [...sameOrder]);
     },
   };
 }

@@ -125,8 +125,11 @@ function refuseConnection(
   }
   const status = statuses[error.code ?? ''] ?? 400;
   const body = format(status, messageOf(status));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ` +
-      `application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -14,8 +14,8 @@ const outlines = [
   // A bowl.
   'M60 140h200c0 62-36 100-74 108v18h-52v-18c-38-8-74-46-74-108z',
   // A mug.
-  'M80 90h130v30h26q30 0 30 34t-30 40l-30 8q-4 62-20 ' +
-    '64H96q-16 0-16-40zM210 148v30l20-6q8-3 8-12t-8-12z',
+  'M80 90h130v30h26q30 0 30 34t-30 40l-30 8q-4 62-20 64H96q-16 0-16-40z' +
+    'M210 148v30l20-6q8-3 8-12t-8-12z',
 ] as const;
 
 /** Returns the address of the picture of an item in the sandbox. */

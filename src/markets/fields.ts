@@ -95,6 +95,15 @@ export function absoluteUrl(value: unknown, base?: string): string | null {
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
 }
 
+/** Returns a path without percent-encoding, or as it is if that is invalid. */
+export function decodedPath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
 /**
  * Returns a number above 0, also from text. Null for anything else: sites write 0 and -1 for
  * "none".

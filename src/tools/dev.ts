@@ -20,18 +20,19 @@ export interface DevOptions {
 /** Name of the user whose test keys it creates. */
 const userName = 'dev';
 
+const call = 'curl -s -H "Authorization: Bearer $KEY"';
+const items = '[{"asin": "B0GLN01001", "country": "de"}, {"asin": "B0GLN01002", "country": "de"}]';
+
 /**
  * Commands of the first example, which the README has too: they submit two products of the sandbox,
  * wait for their job, and read the records as a table. They need `URL` and `KEY`.
  */
 const firstExample: readonly string[] = [
-  `JOB=$(curl -s -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
-  `  -d '{"items": [{"asin": "B0GLN01001", "country": ` +
-    `"de"}, {"asin": "B0GLN01002", "country": "de"}]}' \\`,
-  `  "$URL/v1/mkte/pdp/bulk/submit" | jq -r .job_id)`,
-  'curl -s -H "Authorization: ' +
-    `Bearer $KEY" "$URL/v1/jobs/$JOB?wait=30s" | jq -c '{status, success, failed, cost}'`,
-  `curl -s -H "Authorization: Bearer $KEY" "$URL/v1/jobs/$JOB/results?format=csv&columns=standard"`,
+  `JOB=$(${call} -H 'Content-Type: application/json' \\`,
+  `  -d '{"items": ${items}}' \\`,
+  '  "$URL/v1/mkte/pdp/bulk/submit" | jq -r .job_id)',
+  `${call} "$URL/v1/jobs/$JOB?wait=30s" | jq -c '{status, success, failed, cost}'`,
+  `${call} "$URL/v1/jobs/$JOB/results?format=csv&columns=standard"`,
 ];
 
 /**

@@ -54,11 +54,10 @@ export function addCommand<Options = object>(parent: Command, spec: CommandSpec<
 export function integer(name: string, text: string | undefined, fallback: number, min = 0): number {
   if (text === undefined) return fallback;
   const value = Number(text);
-  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < min)
-    throw new UsageError(
-      `${name}: "${text}" is not a whole ` +
-        `number${min > Number.MIN_SAFE_INTEGER ? ` of at least ${min}` : ''}`,
-    );
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < min) {
+    const least = min > Number.MIN_SAFE_INTEGER ? ` of at least ${min}` : '';
+    throw new UsageError(`${name}: "${text}" is not a whole number${least}`);
+  }
   return value;
 }
 

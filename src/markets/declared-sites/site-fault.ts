@@ -1,18 +1,12 @@
 import { Fault } from '../../contract/fault.ts';
-import { brief, text } from '../fields.ts';
+import { brief, decodedPath, text } from '../fields.ts';
 import { attribute, find, findAll, words } from '../html/html.ts';
 import { isNotFoundTitle } from '../responses/not-found-page.ts';
-import {
-  decoded,
-  isHomePath,
-  movedFault,
-  refreshAddress,
-  searchTerms,
-} from '../responses/redirects.ts';
+import { isHomePath, movedFault, refreshAddress, searchTerms } from '../responses/redirects.ts';
 import { isWall, unexpectedPage, visibleText } from '../responses/unexpected-page.ts';
 import { hasProduct } from '../structured-data/listed-products.ts';
 import { addressOn } from '../structured-data/offer.ts';
-import { plainName, plainWords, sharesWord } from '../structured-data/plain-name.ts';
+import { plainName, plainWords, separateWords, sharesWord } from '../structured-data/plain-name.ts';
 import type { SourcedValues } from './site-fields.ts';
 import type { OpenSitePage, SitePage } from './site-page.ts';
 
@@ -58,12 +52,8 @@ const ownAddresses = 'link[rel~="canonical" i], meta[property="og:url" i]';
 
 /** Returns the words of the last part of a path, such as "red", "mug", and "10001". */
 function lastWords({ pathname }: URL): Set<string> {
-  const last = decoded(pathname.replace(/\/+$/, '').split('/').at(-1)!);
-  return new Set(
-    plainName(last.replace(/\.\w{3,5}$/, ''))
-      .trim()
-      .split(' '),
-  );
+  const last = decodedPath(pathname.replace(/\/+$/, '').split('/').at(-1)!);
+  return new Set(separateWords(plainName(last.replace(/\.\w{3,5}$/, ''))));
 }
 
 /** Returns the folder of a page: its address without the last part of the path. */
@@ -88,7 +78,7 @@ function otherProductFault(
   if (requested === null) return null;
   const requestedWords = lastWords(requested);
   const codes = [values.title, values.sku, values.mpn, values.gtin].map(text).join(' ');
-  const pageWords = new Set(plainName(codes).trim().split(' '));
+  const pageWords = new Set(separateWords(plainName(codes)));
   for (const link of findAll(page.html.root, ownAddresses)) {
     const address = attribute(link, 'href') ?? attribute(link, 'content');
     const own = URL.parse(addressOn(page.url, address, page.base) ?? '');
@@ -105,7 +95,7 @@ function otherProductFault(
 }
 
 /** Returns the fault of a page by its address, or by the one that it states. */
-const addressFault = (
+const otherAddressFault = (
   page: OpenSitePage,
   values: SourcedValues['values'] | undefined,
   url: string,
@@ -146,7 +136,7 @@ export function otherPageFault(
   read: (Pick<SourcedValues, 'values'> & { isStated: boolean }) | null,
   url: string,
 ): Fault | null {
-  const moved = addressFault(page, read?.values, url);
+  const moved = otherAddressFault(page, read?.values, url);
   const name = plainName(text(read?.values.title));
   const titles = plainTitles(page);
   const gone = read !== null && !sharesWord(name, titles) ? goneFault(page) : null;

@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
-import { brief } from '../fields.ts';
+import { brief, decodedPath } from '../fields.ts';
 import { type Element, findAll, type HtmlPage } from '../html/html.ts';
 import { anyOf } from '../patterns.ts';
 import { isOtherCountry, isOtherLocale } from './country-host.ts';
@@ -159,17 +159,8 @@ interface AddressNames {
   isSearch: boolean;
 }
 
-/** Returns a path without percent-encoding, or as it is if that is invalid. */
-export function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
 function namesOf({ pathname, searchParams }: URL): AddressNames {
-  const path = decoded(pathname)
+  const path = decodedPath(pathname)
     .toLowerCase()
     .replace(/\.(?:html?|php|aspx?|jsp)$/, '')
     .replace(/\/+$/, '')

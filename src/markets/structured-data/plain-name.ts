@@ -12,6 +12,9 @@ export const plainWords = (words: string): string =>
 export const plainName = (name: string | null): string =>
   plainWords((name ?? '').slice(0, maxNameLength));
 
+/** Returns the words of a plain name. */
+export const separateWords = (name: string): string[] => name.trim().split(' ');
+
 /** Minimum characters of a word by which a name and a title are compared. */
 const minWord = 3;
 
@@ -20,7 +23,7 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 
 /** Returns the words of a plain name, or its pairs of characters if it does not separate words. */
 function wordsOf(name: string): string[] {
-  const separated = name.trim().split(' ');
+  const separated = separateWords(name);
   const found = unspaced.test(name)
     ? separated.flatMap((word) => [...word].slice(1).map((_, at) => word.slice(at, at + 2)))
     : separated.filter(({ length }) => length >= minWord);

@@ -87,10 +87,11 @@ export function onlyOldPrice(
       placesIn<TextPosition>(outer, places, page),
     );
     const old = placesIn(outer, oldPrices, page);
+    if (beside.length > 0 || amountsOf(old).size !== 1) return null;
     const isHidden = page.texts.some(
       ({ text }) => text.length <= maxHiddenText && hiddenPriceWords.test(text),
     );
-    return !isHidden && beside.length === 0 && amountsOf(old).size === 1 ? old[0]! : null;
+    return isHidden ? null : old[0]!;
   }
   return null;
 }

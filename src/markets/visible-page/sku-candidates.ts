@@ -1,4 +1,5 @@
 import type { Candidate } from '../candidates/candidates.ts';
+import { decodedPath } from '../fields.ts';
 import type { Element } from '../html/html.ts';
 import { namesOf, shortText } from '../html/visible-text.ts';
 import { anyOf } from '../patterns.ts';
@@ -47,19 +48,10 @@ const idInputs = anyOf(
   { flags: 'i', before: '^', after: '$' },
 );
 
-/** Returns an address with its characters instead of their codes, as far as it is well-formed. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
 /** Returns the parts of an address that can be the id of a product. */
 function addressCodes(url: string): Set<string> {
   const { pathname, search } = new URL(url);
-  const parts = decoded(pathname + search).split(/[/?&=#]|\.html?$|[-_.](?=[^-_./]*$)|\.html?/);
+  const parts = decodedPath(pathname + search).split(/[/?&=#]|\.html?$|[-_.](?=[^-_./]*$)|\.html?/);
   const numbers = pathname.match(/(?<![\p{L}\d])[a-z]{0,2}\d{4,}(?!\d)|\d{5,}/giu) ?? [];
   return new Set(
     [...parts, ...numbers].filter(
